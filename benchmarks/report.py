@@ -1,0 +1,71 @@
+"""Run every benchmark and write the table of docs/guides/benchmarks.md: `python benchmarks/report.py [NAME…]`.
+
+With names, only these are measured, and the figures of the others stay as they were last measured
+(they are kept in benchmarks/figures.json).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from scalebox.bench import NAMES
+
+ROOT = Path(__file__).parents[1]
+FIGURES = ROOT / "benchmarks" / "figures.json"
+GUIDE = ROOT / "docs" / "guides" / "benchmarks.md"
+BEGIN, END = "<!-- figures: written by `make bench` -->\n", "<!-- end of figures -->\n"
+COLUMNS = ("tests_per_s", "limit_tests_per_s", "ratio_to_limit", "naive_tests_per_s")
+HEAD = """| benchmark | tests/s | machine's limit | ratio | naive | more |
+| --- | ---: | ---: | ---: | ---: | --- |
+"""
+BESIDES = {"name", "workers", "runs", "tier", "cases", "requests", "samples", *COLUMNS}
+
+
+def measure(name: str) -> dict[str, Any]:
+    """Run one benchmark as a user would."""
+    command = [str(Path(sys.executable).with_name("scalebox")), "bench", name, "--json"]
+    output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    return dict(json.loads(output))
+
+
+def number(value: float | None) -> str:
+    """Return a figure as the table shows it."""
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def row(figures: dict[str, Any]) -> str:
+    """Return one line of the table."""
+    more = "; ".join(f"{key} {number(value)}" for key, value in figures.items() if key not in BESIDES)
+    return f"| `{figures['name']}` | " + " | ".join(number(figures[column]) for column in COLUMNS) + f" | {more} |\n"
+
+
+def main() -> None:
+    """Measure, keep the figures, and write the table."""
+    kept = json.loads(FIGURES.read_text(encoding="utf-8")) if FIGURES.exists() else {}
+    for name in sys.argv[1:] or [name for name in NAMES if name != "humaneval" or "SCALEBOX_TEST_DATA" in os.environ]:
+        print(f"{name} …", flush=True)
+        kept[name] = measure(name)
+        print(row(kept[name]), end="", flush=True)
+    FIGURES.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+    tier = next((figures["tier"] for figures in kept.values() if "tier" in figures), "no")
+    workers = max(figures["workers"] for figures in kept.values())
+    where = (
+        f"{os.cpu_count()} cores, Linux {platform.release().split('-')[0]}, Python {platform.python_version()}, "
+        f"tier `{tier}`, {workers} workers.\n\n"
+    )
+    rows = "".join(row(kept[name]) for name in NAMES if name in kept)
+    before, _, rest = GUIDE.read_text(encoding="utf-8").partition(BEGIN)
+    _, _, after = rest.partition(END)
+    GUIDE.write_text(f"{before}{BEGIN}{where}{HEAD}{rows}{END}{after}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

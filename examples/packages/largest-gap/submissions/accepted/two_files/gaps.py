@@ -1,0 +1,3 @@
+def gaps(values):
+    values = sorted(values)
+    return [after - before for before, after in zip(values, values[1:])]

@@ -1,0 +1,4 @@
+from gaps import gaps
+
+input()
+print(max(gaps(map(int, input().split()))))

@@ -1,0 +1,1 @@
+"""Types, limits, verdicts, codecs, settings and errors. No I/O, no dependency on any other layer."""

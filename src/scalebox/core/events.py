@@ -1,0 +1,64 @@
+"""What stages say happened. Sinks listen; stages know no log and no metric."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from scalebox.core.result import VerificationResult
+
+
+class Event(msgspec.Struct, frozen=True, tag=True):
+    """Base of all events; `at` is seconds since the epoch."""
+
+    at: float
+
+
+class BatchAccepted(Event, frozen=True):
+    batch_id: str
+    samples: int
+
+
+class SampleFinished(Event, frozen=True):
+    batch_id: str
+    result: VerificationResult
+
+
+class BatchFinished(Event, frozen=True):
+    batch_id: str
+    state: str
+
+
+class WorkerStarted(Event, frozen=True):
+    worker: int
+    pid: int
+    tier: str
+
+
+class WorkerLost(Event, frozen=True):
+    """A worker ended without being told to; `sample_id` was in flight, if any."""
+
+    worker: int
+    pid: int
+    reason: str
+    sample_id: str | None
+
+
+class SampleQuarantined(Event, frozen=True):
+    """The same sample lost two workers: it is `internal_error` from now on, and somebody should look."""
+
+    sample_id: str
+    fingerprint: str
+
+
+class AccessDenied(Event, frozen=True):
+    """The kernel refused something forbidden to a program under test (audit)."""
+
+    sample_id: str
+    case_id: str
+    what: tuple[str, ...]
+
+
+Sink = Callable[[Any], None]

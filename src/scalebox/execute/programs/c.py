@@ -1,0 +1,126 @@
+"""C and C++: the linker puts a function of ours around `main`, in an object file that the code's text cannot reach.
+
+The token is read before the code's own constructors run, and sent back when `main` has returned 0. Whatever ends the
+process in another way (`exit` in a function, a constructor or a handler of signals) sends nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import msgspec
+
+from scalebox.execute.programs.assembled import Assembled, blanked, first_outside, joined, words
+from scalebox.languages.language import Language
+
+#: Called so that no language takes it for a source of the program.
+_END_FILE = "scalebox_end.inc"
+END = b"""
+#include <sys/syscall.h>
+#include <unistd.h>
+static char token[16];
+static long size;
+__attribute__((constructor(101))) static void begin(void) { size = syscall(SYS_read, 3, token, sizeof token); }
+int __real_main(int, char **, char **);
+int __wrap_main(int count, char **words, char **names) {
+  int status = __real_main(count, words, names);
+  if (status == 0 && syscall(SYS_write, 3, token, size > 0 ? size : 0) != sizeof token) status = 1;
+  return status;
+}
+"""
+#: What makes an object file of that text.
+BUILD_END = ("-O1", "-x", "c", "-c", _END_FILE, "-o", "scalebox_end.o")
+FILES = {_END_FILE: END}
+WRAP = "-Wl,--wrap=main"
+
+#: Functions by which assertions are made, values compared and results sent: not for the code to define.
+_OURS = (
+    "__assert_fail __assert abort _exit _Exit exit syscall memcmp bcmp strcmp strncmp strlen wcscmp wmemcmp "
+    "__errno_location __libc_start_main _start __cxa_throw __cxa_begin_catch _ZSt9terminatev"
+).split()
+#: Functions by which tests may compare, unless it is these that the task is about: then the prefix has their head.
+_COMPARING = frozenset(
+    "abs labs llabs fabs fabsf fabsl isnan isinf isfinite fmax fmin pow round floor ceil sqrt".split()
+)
+#: Words of a build that are for the linker alone: a language may have a placeholder for some.
+_LIBRARIES = ("-l", "{libraries}")
+_CHECK = (
+    "found=$(nm -g --defined-only solution.o | awk '{{print $NF}}' | grep -x -E \"$1\" | head -n 1); "
+    'test -z "$found" || {{ echo "error: the code defines $found, which the tests rest on"; exit 1; }}'
+)
+
+_OPAQUE = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.DOTALL)
+_SPLICE = re.compile(r"\\[ \t]*\r?\n")
+#: A macro's definition cannot be made by another macro, so its name always stands behind this word.
+_DEFINED = re.compile(r"\bdefine(?:\s|/\*.*?\*/)*([A-Za-z_]\w*)", re.DOTALL)
+_ASSERTS = re.compile(r"\bassert\s*\(")
+_ASSERT_AGAIN = "#undef NDEBUG\n#undef assert\n#include <assert.h>\n"
+FAILED = r"Assertion .*failed|terminate called after throwing"
+
+_ARGUMENTS = re.compile(r"<[^<>]*>")
+_OPERATOR = re.compile(r"\boperator\s*(?:==|!=)\s*(?:<[^()]*>\s*)?\(((?:[^()]|\([^()]*\))*)\)")
+#: The operators' word, or what comes behind it, made by a macro: then there is no telling which are defined.
+_MACRO = re.compile(r"^[ \t]*(?:#|%:)[ \t]*define\b[^\n]*\boperator\b", re.MULTILINE)
+_NAMED = re.compile(r"\boperator\s*([A-Za-z_]\w*)")
+#: A definition, and no parameter of a template; then the two ways to give a type another name.
+_OWN = re.compile(r"\b(?:struct|class|union|enum(?:\s+(?:class|struct))?)\s+([A-Za-z_]\w*)\b(?!\s*[,>=&*])")
+_ALIAS = re.compile(r"\busing\s+([A-Za-z_]\w*)\s*=([^;]*);|\btypedef\b([^;{}]*?)([A-Za-z_]\w*)\s*;")
+#: A class of such a name, in a namespace say, does not make the library's one the code's own.
+_STANDARD = frozenset(
+    "std vector string string_view map set multimap multiset unordered_map unordered_set pair tuple array deque list "
+    "optional variant complex bitset basic_string any stack queue".split()
+)
+
+
+def assemble(language: Language, prefix: str, code: str, suffix: str) -> Assembled:
+    """Return the program; macros of the code are none any more where the suffix begins."""
+    used = words(suffix)
+    defined = dict.fromkeys(_DEFINED.findall(_SPLICE.sub("", code)))
+    undone = "".join(f"#undef {name}\n" for name in defined if name in used)
+    if _ASSERTS.search(prefix) or _ASSERTS.search(suffix):
+        undone += _ASSERT_AGAIN
+    at = first_outside(suffix, _OPAQUE)
+    tests = suffix[:at] + ("\n" if at else "") + undone + suffix[at:]
+    changed = _wrapped(language, (*_OURS, *sorted(_COMPARING & used - words(prefix))))
+    return joined(changed, prefix, code, tests, files=FILES, failed=FAILED, problem=_problem(code))
+
+
+def _wrapped(language: Language, ours: Sequence[str]) -> Language:
+    """Return the language with a build in two steps, and a look at what the code defines in between."""
+    compiler, *rest = language.build[0]
+    at = rest.index("-o")
+    flags = [word for word in (*rest[:at], *rest[at + 2 :]) if word not in ("-static", "-s")]
+    libraries = [word for word in flags if word.startswith(_LIBRARIES)]
+    compiled = (compiler, *(word for word in flags if not word.startswith(_LIBRARIES)), "-c", "-o", "solution.o")
+    linked = (compiler, "-static", "-s", "-pthread", WRAP, "scalebox_end.o", "solution.o", *libraries, "-o", "main")
+    checked = ("/bin/sh", "-c", _CHECK, "sh", "|".join(ours))
+    return msgspec.structs.replace(language, build=(compiled, checked, (compiler, *BUILD_END), linked))
+
+
+def _problem(code: str) -> str:
+    """Return a fault of code that says for itself when values of the standard library are equal."""
+    plain = blanked(_SPLICE.sub("", code), _OPAQUE)
+    if _MACRO.search(plain) or not set(_DEFINED.findall(plain)).isdisjoint(_NAMED.findall(plain)):
+        return "the code defines operators by macros"
+    own = _own_types(plain)
+    for parameters in _OPERATOR.findall(plain):
+        if _bare(parameters).count(",") == 1 and own.isdisjoint(words(parameters)):
+            return f"the code defines the equality of types that are not its own: ({parameters.strip()})"
+    return ""
+
+
+def _own_types(plain: str) -> set[str]:
+    """Return the names of the types that the code defines, and of aliases that have such a type in them."""
+    own = set(_OWN.findall(plain)) - _STANDARD
+    for name, meant, meant_before, name_behind in _ALIAS.findall(plain):
+        if not own.isdisjoint(words(meant or meant_before)):
+            own.add(name or name_behind)
+    return own
+
+
+def _bare(parameters: str) -> str:
+    """Return a list of parameters without the arguments of templates."""
+    while (fewer := _ARGUMENTS.sub("", parameters)) != parameters:
+        parameters = fewer
+    return parameters

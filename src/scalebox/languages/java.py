@@ -1,0 +1,95 @@
+"""Java, by javac and the HotSpot virtual machine: a single file, which may hold several classes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from scalebox.languages.language import Language, Resident, SelfTest, verbatim
+
+#: Comments, texts and characters: what is in them is no code.
+OPAQUE = re.compile(
+    r'/\*.*?(?:\*/|\Z)|//[^\n]*|"""(?s:.*?)(?:"""|\Z)|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL
+)
+_TYPE = r"\b(?:class|interface|enum|record)\s+(\w+)"
+_PIECE = re.compile(rf"(\bpublic\s+)?(?:(?:abstract|final|sealed|strictfp)\s+)*{_TYPE}|[{{}}]|\bvoid\s+main\s*\(")
+PACKAGE = re.compile(r"^[^\S\n]*package\s+([\w.]+)\s*;", re.MULTILINE)
+
+
+def without_opaque(text: str) -> str:
+    """Return the code of `text` without its comments, texts and characters, which Kotlin and Scala write alike."""
+    return OPAQUE.sub(" ", text)
+
+
+def layout(text: str) -> dict[str, str]:
+    """Return the file that the source must be in ("file") and the class to run ("main").
+
+    A public class gives the file its name. What runs is the outermost class that `main` is in, else the public one.
+    """
+    code = without_opaque(text)
+    depth, outer, public, main, first = 0, "", "", "", ""
+    for piece in _PIECE.finditer(code):
+        word = piece.group()
+        if word == "{":
+            depth += 1
+        elif word == "}":
+            depth -= 1
+        elif word.startswith("void"):
+            main = main or (outer if depth > 0 else "")
+        elif depth == 0:
+            outer = piece.group(2)
+            first = first or outer
+            if piece.group(1):
+                public = outer
+    name = public or main or first or "Main"
+    package = PACKAGE.search(code)
+    return {"source": f"{name}.java", "main": f"{package.group(1)}.{main or name}" if package else main or name}
+
+
+_VM = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Xshare:auto", "-Xmx1024m")
+_COMMAND = ("{javac}", *(f"-J{word}" for word in _VM))
+_JAVAC = ("-proc:none", "-nowarn", "-Xmaxerrs", "20", "-encoding", "UTF-8", "-d", "classes", "{source}")
+_RESIDENT = Path(__file__).with_name("resident_javac.java").read_text(encoding="utf-8")
+
+LANGUAGE = Language(
+    name="java",
+    title="Java",
+    extensions=(".java",),
+    tools=("java", "javac"),
+    readable=("/etc/java*",),
+    source="Main.java",
+    links=(".java",),
+    layout=layout,
+    build=((*_COMMAND, *_JAVAC),),
+    keep=("classes/**/*.class",),
+    resident=Resident(
+        start=(
+            "{java}", *_VM, "--add-opens=jdk.compiler/com.sun.tools.javac.util=ALL-UNNAMED", "-cp", "{prepared}",
+            "Resident",
+        ),
+        stands_for=_COMMAND,
+    ),
+    prepare=(
+        ("/bin/sh", "-c", 'printf %s "$2" > "$1/Resident.java"', "sh", "{prepared}", verbatim(_RESIDENT)),
+        ("{javac}", "-d", "{prepared}", "{prepared}/Resident.java"),
+    ),
+    prepared=("Resident.class",),
+    # A stack that overflows costs the virtual machine some seven times its size: more would be the memory's limit.
+    run=(
+        "{java}", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xshare:auto", "-Xss64m", "-Xmx{memory_mb}m",
+        "-XX:+ExitOnOutOfMemoryError", "-Dfile.encoding=UTF-8", "-cp", "{program}/classes", "{main}",
+    ),
+    programs="java",
+    error=r"^[^\n:]*\.java:(?P<line>\d+): error: (?P<message>.*)$",
+    # The heap is bounded by -Xmx: what else the virtual machine needs comes on top.
+    overhead_mb=192,
+    mapped_mb=2048,
+    memory_text="Terminating due to java.lang.OutOfMemoryError",
+    memory_exit=3,
+    install="apt-get install openjdk-17-jdk-headless",
+    self_test=SelfTest(
+        "import java.util.Scanner;\npublic class Main {\n    public static void main(String[] args) {\n"
+        "        Scanner in = new Scanner(System.in);\n        System.out.println(in.nextInt() + in.nextInt());\n"
+        "    }\n}\n"
+    ),
+)  # fmt: skip

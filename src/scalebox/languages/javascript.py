@@ -1,0 +1,39 @@
+"""JavaScript, by node."""
+
+from signal import SIGABRT
+
+from scalebox.languages.language import Language, SelfTest
+
+#: Kilobytes of stack: deep recursion is common, and the process has four times as much.
+_STACK_KB = 60_000
+
+RUN = ("{node}", f"--stack-size={_STACK_KB}", "--max-old-space-size={memory_mb}", "{program}/solution.js")
+#: A syntax error as node tells it: the place, the line, marks below it, and what is wrong.
+ERROR = r"^[^\n]*solution\.[cm]?[jt]s:(?P<line>\d+)\n(?s:.*?)^(?P<message>\w*Error: [^\n]*)$"
+
+LANGUAGE = Language(
+    name="javascript",
+    title="JavaScript",
+    aliases=("js", "node", "nodejs", "ecmascript"),
+    extensions=(".js", ".cjs"),
+    tools=("node",),
+    # Where npm puts what is installed for all.
+    home=("node", "-p", "path.resolve(fs.realpathSync(process.execPath), '../../lib/node_modules')"),
+    source="solution.js",
+    build=(("{node}", "--check", "{source}"),),
+    run=RUN,
+    programs="javascript",
+    suites=True,
+    # The machine's own file may be out of reach, which ends node before it begins.
+    env={"OPENSSL_CONF": "/dev/null", "NODE_PATH": "{home}:/usr/local/lib/node_modules"},
+    error=ERROR,
+    overhead_mb=96,
+    mapped_mb=2048,
+    memory_text="heap out of memory",
+    memory_signal=SIGABRT,
+    install="apt-get install nodejs",
+    self_test=SelfTest(
+        'const words = require("fs").readFileSync(0, "utf8").split(/\\s+/).filter(Boolean).map(Number);\n'
+        "console.log(words.reduce((a, b) => a + b, 0));\n"
+    ),
+)

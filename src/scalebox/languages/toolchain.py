@@ -1,0 +1,120 @@
+"""Toolchains on this machine: where the tools of a language are, and which version."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import functools
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from glob import glob
+from pathlib import Path
+
+import msgspec
+
+from scalebox.languages.language import Language
+from scalebox.languages.registry import languages
+
+_PROBE_S = 60.0
+_PREPARE_S = 300.0
+#: Where toolchains put themselves that PATH may not name.
+_MORE_FOLDERS = ("/usr/local/go/bin", "/usr/lib/go/bin", "~/.cargo/bin")
+
+
+class Toolchain(msgspec.Struct, frozen=True):
+    """What builds and runs programs of one language here. `readable` are the folders that it needs outside of /usr."""
+
+    language: str
+    tools: Mapping[str, str]
+    home: str
+    version: str
+    readable: tuple[str, ...]
+
+
+class Missing(Exception):
+    """A language's toolchain is not here; the text says what is missing."""
+
+
+@functools.cache
+def toolchain(name: str) -> Toolchain:
+    """Find the toolchain of the language `name` and ask it for its version. Raises Missing."""
+    language = languages()[name]
+    paths = {tool: _which(tool) for tool in language.tools}
+    absent = [tool for tool, path in paths.items() if not path]
+    if absent:
+        raise Missing(f"toolchain missing: no {' and no '.join(absent)} for {language.title}")
+    home = ""
+    if language.home:
+        home = _ask(language, [paths[language.home[0]], *language.home[1:]])
+        paths |= {tool: f"{home}/bin/{tool}" for tool in paths if os.path.exists(f"{home}/bin/{tool}")}
+    asked = [word.format(home=home) if home else word for word in language.version]
+    version = _ask(language, [paths[language.tools[0]], *asked])
+    roots = {home} if os.path.isdir(home) else set()
+    for path in paths.values():
+        real = os.path.realpath(path)
+        if not real.startswith(("/usr/", "/bin/", "/lib/")):
+            roots.add(os.path.dirname(os.path.dirname(real)))
+    readable = (*sorted(roots), *(found for pattern in language.readable for found in sorted(glob(pattern))))
+    return Toolchain(name, paths, home, version, readable)
+
+
+def _which(tool: str) -> str:
+    folders = [*os.environ.get("PATH", os.defpath).split(os.pathsep), *map(os.path.expanduser, _MORE_FOLDERS)]
+    return shutil.which(tool, path=os.pathsep.join(folders)) or ""
+
+
+def _ask(language: Language, command: Sequence[str]) -> str:
+    """Return the first line that a tool prints."""
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=_PROBE_S, check=True, stdin=subprocess.DEVNULL)
+        return (done.stdout or done.stderr).decode("utf-8", "replace").strip().splitlines()[0].strip()
+    except (OSError, subprocess.SubprocessError, IndexError) as error:
+        raise Missing(f"toolchain missing: {command[0]} for {language.title} does not run ({error})") from None
+
+
+def prepare(found: Toolchain, folder: str) -> str:
+    """Make below `folder` what speeds up builds of this language; return where it is, "" where there is nothing.
+
+    It is made once for each version, by whichever process comes first, and never by or from a sample.
+    """
+    language = languages()[found.language]
+    if not language.prepare or not folder:
+        return ""
+    key = hashlib.sha256(repr((language.prepare, found.version, sorted(found.tools.items()))).encode()).hexdigest()[:16]
+    place = Path(folder, "prepared", f"{language.name}-{key}")
+    with contextlib.suppress(OSError, subprocess.SubprocessError):
+        if not place.is_dir():
+            place.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
+            with _locked(f"{place}.lock"):
+                if not place.is_dir():
+                    _prepare(language, found, place)
+        return str(place)
+    return ""
+
+
+@contextlib.contextmanager
+def _locked(path: str) -> Iterator[None]:
+    with open(path, "wb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _prepare(language: Language, found: Toolchain, place: Path) -> None:
+    with tempfile.TemporaryDirectory(dir=place.parent) as made:
+        words = {"prepared": made, "home": found.home, **found.tools}
+        for file in language.prepared:
+            Path(made, file).parent.mkdir(parents=True, exist_ok=True)
+        for command in language.prepare:
+            line = [word.format_map(words) for word in command]
+            subprocess.run(line, capture_output=True, timeout=_PREPARE_S, check=True, cwd=made)
+        if all(Path(made, file).is_file() for file in language.prepared):
+            for path, _, files in os.walk(made):
+                os.chmod(path, 0o755)  # noqa: S103 - samples run as a user of their own
+                for file in files:
+                    os.chmod(os.path.join(path, file), 0o644)
+            shutil.copytree(made, f"{place}.new", dirs_exist_ok=True)
+            os.rename(f"{place}.new", place)

@@ -1,0 +1,129 @@
+"""CPU time of what runs in a jail, and the time it waited for a CPU, read from outside."""
+
+from __future__ import annotations
+
+import glob
+import os
+import time
+from collections.abc import Iterable, Iterator
+
+from scalebox.sandbox.linux import family
+
+#: Of a process's flags: it is in the middle of its exit (PF_EXITING).
+_EXITING = 0x4
+_TICK = os.sysconf("SC_CLK_TCK")
+#: What waited this share of its time for a CPU was slowed by others, not by itself.
+STARVED = 0.1
+#: A build that could go on, and has had less of its time than this, was not given more.
+_MUCH = 0.25
+
+
+def seconds_of(agent_pid: int) -> tuple[float, float, float]:
+    """Return what the running case of a jail has had: CPU time, time that it waited for a CPU, and age, in seconds.
+
+    Cases are the grandchildren of the agent; what they waited for counts with them. The compile process between
+    them is not counted, whose own figures hold those of earlier cases. Resolution is a clock tick (10 ms); the
+    second figure is 0 where the kernel keeps none. Walks /proc, so is for when a limit is near.
+    """
+    table = _Table()
+    return table.sum(case for program in table.below(agent_pid) for case in table.below(program))
+
+
+def starves(agent_pid: int, ordered: float) -> bool:
+    """Return whether a build ordered at that time (time.monotonic) is kept from its end by others on the machine.
+
+    Else it waits for something that does not come, or has had the CPU. Looks at the compile processes that are no
+    older, and at all below them; what those have waited that are gone is not known.
+    """
+    table = _Table()
+    seconds = time.monotonic() - ordered
+    programs = [program for program in table.below(agent_pid) if table.age(program) <= seconds + 2 / _TICK]
+    cpu, waited, age = table.sum(programs)
+    waited = min(waited, age - cpu) + seconds - age  # it also waits for its processes to be made
+    wants = cpu < _MUCH * seconds and not all(map(_sleeps, table.all_below(programs)))
+    return waited > STARVED * seconds or wants
+
+
+class _Table:
+    """All processes as they are now: children, CPU time and time of start."""
+
+    def __init__(self) -> None:
+        self._children: dict[int, list[int]] = {}
+        self._figures: dict[int, tuple[float, float]] = {}
+        for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
+            fields = _fields(f"/proc/{pid}/stat")
+            if fields:
+                self._children.setdefault(int(fields[1]), []).append(pid)
+                self._figures[pid] = sum(int(field) for field in fields[11:15]) / _TICK, int(fields[19]) / _TICK
+        self._now = time.clock_gettime(time.CLOCK_BOOTTIME)
+
+    def below(self, pid: int) -> list[int]:
+        return self._children.get(pid, [])
+
+    def age(self, pid: int) -> float:
+        return self._now - self._figures[pid][1]
+
+    def sum(self, pids: Iterable[int]) -> tuple[float, float, float]:
+        """Return CPU time, time waited and the greatest age of these and all below them."""
+        cpu = waited = age = 0.0
+        for pid in self.all_below(pids):
+            cpu += self._figures[pid][0]
+            waited += _waited(pid)
+            age = max(age, self.age(pid))
+        return cpu, waited, age
+
+    def all_below(self, pids: Iterable[int]) -> Iterator[int]:
+        """Yield these and all below them."""
+        queue = list(pids)
+        while queue:
+            pid = queue.pop()
+            yield pid
+            queue += self.below(pid)
+
+
+def _waited(pid: int) -> float:
+    """Return the seconds that a process was ready to run and did not get to: of its threads, the one that waited most.
+
+    The first may well sleep while others work for it, as in Java, and the sum of many that sleep is not small.
+    """
+    return max(map(_thread_waited, glob.glob(f"/proc/{pid}/task/[0-9]*/schedstat")), default=0.0)
+
+
+def _thread_waited(path: str) -> float:
+    try:
+        with open(path, "rb") as file:
+            return int(file.read().split()[1]) / 1e9
+    except (OSError, IndexError, ValueError):
+        return 0.0
+
+
+def is_ending(agent_pid: int) -> bool:
+    """Return whether the running case of a jail is on its way out, or gone: it has closed what it had open for good."""
+    return all(_is_ending(_fields(f"/proc/{pid}/stat")) for pid in _cases(agent_pid))
+
+
+def is_asleep(agent_pid: int) -> bool:
+    """Return whether no thread of a jail's running case would compute now if it could: each waits for something."""
+    return all(map(_sleeps, _cases(agent_pid)))
+
+
+def _sleeps(pid: int) -> bool:
+    threads = map(_fields, glob.glob(f"/proc/{pid}/task/[0-9]*/stat"))
+    return all(_is_ending(fields) or fields[0] == b"S" for fields in threads)
+
+
+def _cases(agent_pid: int) -> list[int]:
+    return [case for program in family.children(agent_pid) for case in family.children(program)]
+
+
+def _fields(path: str) -> list[bytes]:
+    """Return what is in a file of statistics behind the name of the program; nothing where the file is gone."""
+    try:
+        with open(path, "rb") as file:
+            return file.read().rpartition(b")")[2].split()
+    except OSError:
+        return []
+
+
+def _is_ending(fields: list[bytes]) -> bool:
+    return not fields or fields[0] in b"ZX" or bool(int(fields[6]) & _EXITING)

@@ -1,0 +1,446 @@
+"""What is run of an item, in which order, and who is at fault when it ends early."""
+
+from __future__ import annotations
+
+import sys
+import unittest
+from collections.abc import Iterator
+
+import pytest
+from tests.execute.separate.stub import build, run, statuses
+
+from scalebox.execute.separate import frames, stand_in
+
+SOLUTION = """
+calls = []
+LIMIT = 3
+def f(x):
+    calls.append(x)
+    if x == 99:
+        raise ValueError("no")
+    return x + 1
+def skip():
+    import unittest
+    raise unittest.SkipTest("skip me")
+def end():
+    raise SystemError("gone")
+class Solution:
+    def twice(self, x):
+        return 2 * x
+"""
+
+
+@pytest.fixture(autouse=True)
+def _runners() -> Iterator[None]:
+    kept = unittest.main, unittest.TextTestRunner.run, sys.modules.get("doctest"), pytest.main
+    yield
+    unittest.main, unittest.TextTestRunner.run, _, pytest.main = kept  # type: ignore[method-assign]
+    sys.modules.pop("doctest", None)
+
+
+def named(report: frames.Report) -> dict[str, str]:
+    return {case.name: case.status for case in report.cases}
+
+
+# Who is at fault.
+
+
+@pytest.mark.parametrize(
+    ("test", "setup", "reason", "found"),
+    [
+        ("assert f(1) == 2", "import math\nx = math.pi", "done", ["passed"]),
+        ("assert f(1) == 2", "x = f(1)\nassert x == 2", "done", ["passed"]),
+        ("assert f(1) == 2", "x = 1 // 0", "task", []),
+        ("assert f(1) == 2", "import no_such_module", "toolchain", []),
+        ("assert f(1) == 2", "assert 1 == 2", "stopped", ["error", "unreached"]),
+        ("assert f(1) == 2", "x = nothing()", "stopped", ["error", "unreached"]),
+        ("assert f(1) == 2", "x = f(99)", "stopped", ["error", "unreached"]),
+        ("assert f(1) == 2", "x = f(1)[0]", "stopped", ["error", "unreached"]),
+        ("assert f(1) == 2", "x = LIMIT[0]", "stopped", ["error", "unreached"]),
+        ("x = 1 // 0\nassert f(1) == 2", "", "task", []),
+        ("assert f(1)\nimport no_such_module\nassert f(1) == 2", "", "toolchain", ["passed"]),
+        ("assert f(1)\nx = 1 // 0\nassert f(1) == 2", "", "stopped", ["passed", "error", "unreached"]),
+        ("open('no such file')\nassert f(1)", "", "stopped", ["error", "unreached"]),
+        ("from solution import nothing\nassert f(1)", "", "stopped", ["error", "unreached"]),
+        ("def check(c):\n    import no_such_module\n    assert c(1)\ncheck(f)", "", "toolchain", []),
+        ("x = 1", "", "task", []),
+        ("", "", "task", []),
+        ("assert True, 'prints'", "", "task", []),
+        ("import doctest\ndoctest.testmod()", "", "task", []),
+        ("x = f(1)", "", "done", ["passed"]),
+        ("f(99)", "", "stopped", ["error"]),
+    ],
+)
+def test_how_an_item_ends(
+    test: str, setup: str, reason: str, found: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "solution", type(sys)("solution"))
+    report = run(test, SOLUTION, setup)
+    assert (report.reason, [status.replace("failed", "error") for status in statuses(report)]) == (reason, found), (
+        report
+    )
+
+
+def test_a_solution_that_does_not_run_fails() -> None:
+    report = run("assert f(1)", "import sys\nsys.exit(0)")
+    assert (report.reason, report.detail, report.cases) == ("solution failed", "SystemExit: 0", [])
+    assert run("assert f(1)", "def f(:").reason == "solution failed"
+
+
+def test_a_solution_that_is_lost_ends_the_item_whatever_the_test_catches() -> None:
+    report = run("assert f(1)\nassert end() == 1\nassert f(1)", SOLUTION)
+    assert report.reason == "solution ended"
+    assert statuses(report) == ["passed", "running", "unreached"]
+    report = run("try:\n    end()\nexcept:\n    pass\nassert True is not False\n", SOLUTION)
+    assert report.reason == "solution ended"
+    test = "import unittest\nclass A(unittest.TestCase):\n"
+    test += "    def test_a(self):\n        end()\n    def test_b(self):\n        f(1)\n"
+    report = run(test, SOLUTION)
+    assert report.reason == "solution ended"
+    assert named(report) == {"A.test_a": "running", "A.test_b": "unreached"}
+    assert run(">>> end()\n1\n>>> f(1)\n2\n", SOLUTION).reason == "solution ended"
+    assert run("def test_a():\n    end()\ndef test_b():\n    assert f(1)\n", SOLUTION).reason == "solution ended"
+
+
+@pytest.mark.parametrize(
+    ("leave", "reason", "found"),
+    [
+        ("sys.exit()", "done", ["passed", "unreached"]),
+        ("sys.exit(0)", "done", ["passed", "unreached"]),
+        ("sys.exit(1)", "stopped", ["passed", "error", "unreached"]),
+        ("sys.exit('failed')", "stopped", ["passed", "error", "unreached"]),
+        ("raise KeyboardInterrupt", "stopped", ["passed", "error", "unreached"]),
+    ],
+)
+def test_a_test_that_ends_itself_leaves_what_it_did_not_reach(leave: str, reason: str, found: list[str]) -> None:
+    helper = "import sys\ndef unused():\n    assert f(3)\n"
+    report = run(f"{helper}assert f(1)\n{leave}\nassert f(2)\n", SOLUTION)
+    assert report.reason == reason
+    assert statuses(report) == found + (["unreached"] if reason == "stopped" else [])
+    assert statuses(run(f"import sys\nassert f(1)\n{leave}\n", SOLUTION)) == found[:-1]
+
+
+# Names.
+
+
+def test_the_tests_own_names_come_first() -> None:
+    solution = SOLUTION + "\ndef helper(x): return 'theirs'\ndef check(c): pass\ndef test_a(): pass\n"
+    report = run("def helper(x): return 'ours'\nassert helper(1) == 'ours'\nassert f(1) == 2\n", solution)
+    assert statuses(report) == ["passed", "passed"]
+    report = run("assert f(1) == 3\n", solution, entry_points=["f"])
+    assert statuses(report) == ["failed"]
+
+
+def test_a_solution_gives_no_builtins_but_the_one_under_test() -> None:
+    hostile = "def abs(x): return 0\ndef all(x): return True\ndef set(x): return 1\ndef f(x): return -5\n"
+    for test in ("assert abs(f(1) - 2) < 1e-6", "assert all(f(i) == i for i in [1])", "assert set([f(1)]) == set([2])"):
+        assert statuses(run(test, hostile)) == ["failed"]
+        assert statuses(run(test, hostile, entry_points=["f"])) == ["failed"]
+    assert statuses(run("assert sum(10, 15) == 6", "def sum(a, b): return 6\n")) == ["passed"]
+    assert statuses(run("assert sum(10, 15) == 6", "def sum(a, b): return 6\ndef f(): pass\n")) == ["passed"]
+    both = "def sum(a, b): return 5\ndef abs(x): return 0\n"
+    assert statuses(run("assert abs(sum(10, 15) - 6) < 1", both)) == ["error"]
+    assert statuses(run("assert abs(sum(10, 15) - 6) < 1", both, entry_points=["sum"])) == ["failed"]
+
+
+def test_a_solution_gives_no_libraries_that_it_has_made_itself() -> None:
+    test = "assert math.isclose(f(1), 2)\nassert np.allclose(f(1), 2)\n"
+    made = "class math:\n    isclose = lambda *a: True\nclass np:\n    allclose = lambda *a: True\ndef f(x): return 7\n"
+    report = run(test, made)
+    assert [case.detail for case in report.cases] == [
+        "math.isclose(f(1), 2): the program defines no 'math'",
+        "np.allclose(f(1), 2): the program defines no 'np'",
+    ]
+    assert statuses(run("assert math.isclose(f(1), 2)", "import math\n" + SOLUTION)) == ["passed"]
+    assert statuses(run("assert datetime(1, 2, 3).day == 3", "from datetime import datetime")) == ["passed"]
+    assert statuses(run("assert copy(2) == 3", "def copy(x): return x + 1", entry_points=["copy"])) == ["passed"]
+
+
+def test_main_is_the_test() -> None:
+    test = "import __main__, sys\nassert __main__.f(1) == 2 and sys.modules[__name__].g() == 1\ndef g(): return 1\n"
+    assert statuses(run("def g(): return 1\n" + test, SOLUTION)) == ["passed"]
+    assert "__main__" in sys.modules
+    assert not hasattr(sys.modules["__main__"], "g")
+
+
+# Harnesses.
+
+HARNESS = (
+    "METADATA = {'author': 'x'}\ndef check(candidate):\n    for i in range(3):\n        assert candidate(i) == i + 1\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("entries", "reason", "detail"),
+    [
+        (["f"], "done", ""),
+        (["nothing", "f"], "done", ""),
+        (["nothing", "none"], "solution failed", "the program defines no 'nothing'"),
+        ([], "task", "the test checks nothing: no assert ran, and the program was not used"),
+    ],
+)
+def test_check_is_called_with_the_candidate(entries: list[str], reason: str, detail: str) -> None:
+    report = run(HARNESS, SOLUTION, entry_points=entries)
+    assert (report.reason, report.detail) == (reason, detail)
+    assert statuses(report) == (["passed"] * 3 if reason == "done" else [])
+
+
+def test_a_harness_that_calls_check_runs_once() -> None:
+    assert statuses(run(HARNESS + "check(f)\n", SOLUTION, entry_points=["f"])) == ["passed"] * 3
+    assert statuses(run(HARNESS + "check(nothing)\n", SOLUTION, entry_points=["f"])) == ["error", "unreached"]
+
+
+@pytest.mark.parametrize("entry", ["Solution().twice", "Solution.twice"])
+def test_a_candidate_may_be_a_method(entry: str) -> None:
+    test = "def check(candidate):\n    assert candidate(2) == 4\n"
+    report = run(test, SOLUTION.replace("def twice(self, x)", "@staticmethod\n    def twice(x)"), entry_points=[entry])
+    assert statuses(report) == ["passed"]
+
+
+def test_check_may_be_asynchronous_and_may_raise() -> None:
+    assert statuses(run("async def check(c):\n    assert c(1) == 2\n", SOLUTION, entry_points=["f"])) == ["passed"]
+    report = run("def check(c):\n    assert c(1) == 2\n    c(99)\n    assert c(2)\n", SOLUTION, entry_points=["f"])
+    assert (report.reason, statuses(report)) == ("stopped", ["passed", "error", "unreached"])
+    report = run("def check(c):\n    assert c(1) == 3\n    assert c(2) == 3\n", SOLUTION, entry_points=["f"])
+    assert (report.reason, statuses(report)) == ("done", ["failed", "passed"])
+    assert statuses(run("def check(c):\n    c(1)\n", SOLUTION, entry_points=["f"])) == ["passed"]
+
+
+# unittest.
+
+CLASSES = """
+import unittest
+class Base(unittest.TestCase):
+    def setUp(self):
+        self.x = f(1)
+    def helper(self):
+        assert self.x == 2
+class TestA(Base):
+    def test_passes(self):
+        self.helper()
+        self.assertEqual(f(2), 3)
+    def test_fails(self):
+        self.assertEqual(f(2), 4, "why")
+    def test_asserts(self):
+        assert f(2) == 4
+    def test_raises(self):
+        f(99)
+    def test_expects(self):
+        with self.assertRaises(ValueError):
+            f(99)
+    def test_sub(self):
+        for i in range(3):
+            with self.subTest(i):
+                self.assertEqual(f(i), 2)
+    def test_skips(self):
+        self.skipTest("later")
+    def test_skipped_by_the_program(self):
+        skip()
+    @unittest.skip("no")
+    def test_skipped(self):
+        pass
+    @unittest.expectedFailure
+    def test_expected(self):
+        self.assertEqual(f(1), 3)
+    @unittest.expectedFailure
+    def test_unexpected(self):
+        pass
+    def not_a_test(self):
+        raise RuntimeError
+if __name__ == "__main__":
+    unittest.main()
+"""
+
+
+def test_each_method_of_a_test_case_is_a_case() -> None:
+    report = run(CLASSES, SOLUTION)
+    assert report.reason == "done"
+    assert named(report) == {
+        "TestA.test_passes": "passed", "TestA.test_fails": "failed", "TestA.test_asserts": "failed",
+        "TestA.test_raises": "error", "TestA.test_expects": "passed", "TestA.test_sub": "failed",
+        "TestA.test_skips": "skipped", "TestA.test_skipped_by_the_program": "error", "TestA.test_skipped": "skipped",
+        "TestA.test_expected": "skipped", "TestA.test_unexpected": "failed",
+    }  # fmt: skip
+    details = {case.name: (case.detail, case.text) for case in report.cases}
+    assert details["TestA.test_fails"] == ("AssertionError: 3 != 4 : why", 'self.assertEqual(f(2), 4, "why")')
+    assert details["TestA.test_asserts"] == ("f(2) == 4: left 3, right 4", "assert f(2) == 4")
+    assert details["TestA.test_raises"] == ("the program raised ValueError: no", "f(99)")
+
+
+def test_test_cases_run_whatever_the_text_does_with_them() -> None:
+    runs = [
+        "unittest.main()", "unittest.main(argv=['x'], exit=False, verbosity=2)", "",
+        "from unittest import main\nmain()",
+        "import sys\nsys.exit(not unittest.main(exit=False).result.wasSuccessful())",
+        "suite = unittest.TestLoader().loadTestsFromTestCase(A)\nunittest.TextTestRunner().run(suite)",
+    ]  # fmt: skip
+    for text in runs:
+        test = "import unittest\nclass A(unittest.TestCase):\n    def test_a(self):\n        assert f(1) == 3\n" + text
+        assert named(run(test, SOLUTION)) == {"A.test_a": "failed"}, text
+
+
+def test_fixtures_of_classes_and_modules() -> None:
+    test = """
+import unittest
+log = []
+def setUpModule(): log.append("module")
+class A(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls): log.append("class")
+    def test_a(self): assert log == ["module", "class"]
+    @classmethod
+    def tearDownClass(cls): f(99)
+class B(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls): f(99)
+    def test_b(self): pass
+class C(unittest.IsolatedAsyncioTestCase):
+    async def test_c(self): self.assertEqual(f(1), 2)
+"""
+    assert named(run(test, SOLUTION)) == {
+        "A.test_a": "passed", "A.tearDownClass": "error", "B.setUpClass": "error", "B.test_b": "unreached",
+        "C.test_c": "passed",
+    }  # fmt: skip
+
+
+def test_asserts_and_test_cases_mix() -> None:
+    test = "assert f(1) == 2\n" + CLASSES.partition("    def test_fails")[0] + "assert f(2) == 4\n"
+    assert named(run(test, SOLUTION)) == {"0": "passed", "1": "failed", "TestA.test_passes": "passed"}
+
+
+# Test functions.
+
+
+def test_functions_that_the_text_does_not_call_are_run() -> None:
+    test = """
+import pytest
+def test_a():
+    assert f(1) == 2
+    assert f(1) == 3
+    assert f(2) == 3
+def test_b():
+    f(99)
+    assert f(1) == 2
+def test_c():
+    with pytest.raises(ValueError, match="no"):
+        f(99)
+async def test_d():
+    assert f(1) == 2
+def test_e(x=3):
+    f(x)
+def helper():
+    assert f(1) == 2
+@pytest.mark.skip
+def test_f(): pass
+@pytest.mark.xfail(reason="known")
+def test_g(): pass
+class TestH:
+    def setup_method(self): self.x = 1
+    def test_i(self): assert f(self.x) == 2
+    def helper(self): assert False
+class Helper:
+    def test_j(self): assert False
+"""
+    report = run(test, SOLUTION)
+    assert statuses(report) == [
+        "passed", "failed", "passed", "error", "passed", "passed", "passed", "skipped", "skipped", "passed",
+        "unreached", "unreached",
+    ]  # fmt: skip
+    assert report.cases[3].text == "f(99)"
+
+
+def test_functions_that_the_text_calls_are_not_run_again() -> None:
+    test = "def test_a():\n    assert f(1) == 2\n"
+    assert statuses(run(test + "test_a()\n", SOLUTION)) == ["passed"]
+    assert statuses(run(test + "for t in [test_a]: t()\n", SOLUTION)) == ["passed"]
+    assert statuses(run(test + "for n, t in list(globals().items()):\n    if n[:4] == 'test': t()\n", SOLUTION)) == [
+        "passed"
+    ]
+    assert statuses(run(test + "import pytest, sys\nsys.exit(pytest.main([__file__]))\n", SOLUTION)) == ["passed"]
+
+
+def test_parametrized_functions_run_once_for_each_set() -> None:
+    test = """
+import pytest
+@pytest.mark.parametrize("a,b", [(1, 2), (2, 4), pytest.param(3, 4)])
+@pytest.mark.parametrize("c", [0, 1])
+def test_a(a, b, c):
+    assert f(a) == b + 0 * c
+class TestB:
+    @pytest.mark.parametrize(["x"], [(1,), (2,)])
+    def test_b(self, x): assert f(x) == 2
+"""
+    found = ["passed", "passed", "failed", "failed", "passed", "passed", "passed", "failed"]
+    assert sorted(statuses(run(test, SOLUTION))) == sorted(found)
+
+
+def test_fixtures_are_the_tasks_fault_here() -> None:
+    report = run("def test_a(tmp_path):\n    assert f(1)\n", SOLUTION)
+    assert (report.reason, report.cases) == ("task", [])
+    assert report.detail == "test_a takes tmp_path: fixtures need a test of the pytest kind"
+
+
+def test_the_stand_in_for_pytest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pytest", stand_in._pytest())
+    test = """
+import pytest
+from pytest import approx
+assert f(0.1 + 0.2) == approx(1.3)
+assert [f(0.1), f(1)] == approx([1.1, 2.0000001]) and {"a": 1.1} == approx({"a": 1.1000000001})
+assert f(1) != approx(2.1) and 1 == approx(1.05, abs=0.1) and 100 == approx(101, rel=0.02)
+assert float("nan") != approx(float("nan")) and float("nan") == approx(float("nan"), nan_ok=True)
+assert float("inf") == approx(float("inf")) and 1e300 != approx(float("inf")) and "a" != approx(1)
+with pytest.raises(ValueError) as info:
+    f(99)
+assert str(info.value) == "no" and info.type is ValueError and info.match("n.")
+with pytest.raises((KeyError, ValueError), match="^no$"): f(99)
+with pytest.raises(ValueError): f(1)
+with pytest.raises(ValueError, match="other"): f(99)
+pytest.raises(ValueError, f, 99)
+def test_a(): pytest.fail("here")
+def test_b(): pytest.skip("here")
+@pytest.mark.parametrize("x", [1, 2])
+def test_c(x): assert f(x) == 2
+@pytest.mark.slow
+def test_d(): assert f(1)
+@pytest.mark.skipif(True, reason="x")
+def test_e(): pass
+"""
+    report = run(test, SOLUTION)
+    assert statuses(report) == [
+        *["passed"] * 5, "passed", "passed", "passed", "failed", "failed",
+        "failed", "skipped", "passed", "failed", "passed", "skipped",
+    ], report  # fmt: skip
+
+
+# Interactive sessions.
+
+
+def test_each_example_of_a_session_is_a_case() -> None:
+    session = """
+Use it so:
+
+>>> f(1)
+2
+>>> x = f(2)
+>>> x
+4
+>>> print("a\\n\\nb")
+a
+<BLANKLINE>
+b
+>>> f(99)
+Traceback (most recent call last):
+    ...
+ValueError: no
+>>> f(99)
+>>> nothing
+"""
+    report = run(session, SOLUTION, "import math")
+    assert statuses(report) == ["passed", "passed", "failed", "passed", "passed", "error", "error"]
+    assert report.cases[2] == report.cases[2]._replace(detail="expected '4\\n', got '3\\n'", text="x")
+    assert report.cases[6].detail == "the program defines no 'nothing'"
+    assert statuses(run(f'"""{session}"""', SOLUTION))[:3] == ["passed", "passed", "failed"]
+    assert run(">>> f(1)\n2\n  bad\n>>> 1\n", SOLUTION).reason == "done"
+    assert run(">>> f(\n...1)\n", SOLUTION).reason == "task"
+    assert build(">>> import json, os\n>>> from math import pi\n>>> f(1)\n")["imports"] == ["json", "math"]
