@@ -17,9 +17,11 @@ from typing import Any
 
 import httpx
 import pytest
+from click.testing import CliRunner
 from tests.server.conftest import sample
 
 from scalebox import Settings, SettingsError
+from scalebox.cli.main import main
 from scalebox.server import listening
 from scalebox.server.context import _journal_path
 
