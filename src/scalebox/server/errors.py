@@ -69,7 +69,8 @@ class Refused(ScaleBoxError):
 
 
 def _answer(request: Request[Any, Any, Any], status: int, body: ErrorBody, headers: dict[str, str]) -> Response[Any]:
-    packed = "msgpack" in request.headers.get("accept", request.headers.get("content-type", ""))
+    accept = request.headers.get("accept", "*/*")
+    packed = "msgpack" in accept or ("json" not in accept and "msgpack" in request.headers.get("content-type", ""))
     encode = msgspec.msgpack.encode if packed else msgspec.json.encode
     media = "application/msgpack" if packed else "application/json"
     return Response(encode(ErrorAnswer(body)), status_code=status, media_type=media, headers=headers)
