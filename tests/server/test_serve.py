@@ -165,6 +165,13 @@ def test_a_machine_that_cannot_isolate_ends_it() -> None:
     assert "gvisor" in said
 
 
+def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scalebox.cli.serve.find_spec", lambda _: None)
+    code, said = failed("--port", "0")
+    assert code == 2
+    assert "pip install 'scalebox[server]'" in said
+
+
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1"])
 def test_loopback_needs_none(host: str) -> None:
     try:
