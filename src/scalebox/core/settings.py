@@ -93,7 +93,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     ] = 64
     audit_log_sync_s: Annotated[
         float,
-        _is("Seconds until a record of the audit log is on disk, beyond a power cut; 0 waits for each.", ge=0, le=60),
+        _is("Seconds until a record of the audit log is on disk; 0 waits for each.", ge=0, le=60),
     ] = 1.0
     server_tokens: Annotated[
         str, _is("File of the server's bearer tokens; empty lets in everybody, on loopback or a Unix socket alone.")

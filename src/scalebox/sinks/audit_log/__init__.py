@@ -1,10 +1,10 @@
 """The audit log: what happened, as JSON lines that are only ever appended to, each bound to the one before.
 
 The setting `audit_log` names a folder. Its files are called after the number of their first record. A record has
-a running number `n`, the time `at` (seconds since the epoch), an `event` with fields of its own, and `prev`, the SHA-256 of
-the line before it, in the file before where it is the first of a file. So a line that was changed, put in,
-or taken out shows at the next one. A whole tail that was cut off, or a chain written anew, shows against a number and a hash
-that were noted elsewhere. docs/guides/access.md says more.
+a running number `n`, the time `at` (seconds since the epoch), an `event` with fields of its own, and `prev`, the
+SHA-256 of the line before it, also where that is in the file before. So a line that was changed, put in, or taken out
+shows at the next one. A tail that was cut off, or a chain written anew, shows against a number and a hash that were
+noted elsewhere. docs/guides/access.md says more.
 """
 
 from __future__ import annotations

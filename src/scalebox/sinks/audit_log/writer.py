@@ -40,8 +40,8 @@ class _Head(msgspec.Struct):
 class AuditLog:
     """Appends records; also a sink of the engine's events. Every method may be called from any thread.
 
-    Several processes may share a folder on one machine: each append holds a lock on it. Records are with the kernel when
-    `record` returns, so a crash of the process loses none, and on disk `sync_s` seconds later, at once where that is 0.
+    Several processes may share a folder on one machine: each append holds a lock on it. Records are with the kernel
+    when `record` returns, so a crash of the process loses none, and on disk `sync_s` seconds later, at once for 0.
     """
 
     def __init__(self, folder: str, *, max_mb: int = 64, sync_s: float = 1.0) -> None:
