@@ -77,7 +77,7 @@ class AsyncScaleBoxClient:
     ) -> str:
         """Submit one sample as a batch of its own, and return the batch's id at once.
 
-        `tests` may be None where `problem_id` names a problem that is held. `fields` are further fields of a sample, such
+        `tests` may be None where `problem_id` names a problem. `fields` are further fields of a sample, such
         as `entry_point` or `reward`. Raises InputError, QueueFull.
         """
         raw: dict[str, Any] = {"id": sample_id, "code": code, "tests": tests, **fields}

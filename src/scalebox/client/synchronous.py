@@ -50,7 +50,7 @@ class ScaleBoxClient:
     ) -> str:
         """Submit one sample as a batch of its own, and return the batch's id at once.
 
-        `tests` may be None where `problem_id` names a problem that is held. `fields` are further fields of a sample, such
+        `tests` may be None where `problem_id` names a problem. `fields` are further fields of a sample, such
         as `entry_point` or `reward`. Raises InputError, QueueFull.
         """
         return _finish(self._client.submit(sample_id, code, tests, language, limits, problem_id, **fields))

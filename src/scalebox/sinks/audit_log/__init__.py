@@ -9,7 +9,6 @@ noted elsewhere. docs/guides/access.md says more.
 
 from __future__ import annotations
 
-from scalebox.core.events import Sink
 from scalebox.core.settings import Settings
 from scalebox.sinks.audit_log.chain import BrokenLog, Checked, check, records
 from scalebox.sinks.audit_log.writer import AuditLog
@@ -17,6 +16,6 @@ from scalebox.sinks.audit_log.writer import AuditLog
 __all__ = ["AuditLog", "BrokenLog", "Checked", "check", "open_sink", "records"]
 
 
-def open_sink(settings: Settings) -> Sink:
+def open_sink(settings: Settings) -> AuditLog:
     """Return the sink that the settings ask for."""
     return AuditLog(settings.audit_log, max_mb=settings.audit_log_mb, sync_s=settings.audit_log_sync_s)

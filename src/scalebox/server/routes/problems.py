@@ -1,0 +1,75 @@
+"""Problems that samples may name: operators write and read them, trainers learn that they are there."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import msgspec
+from litestar import Request, Response, delete, get, put
+
+from scalebox.problems import ProblemStore, check_problem
+from scalebox.server.audit import record
+from scalebox.server.context import Context
+from scalebox.server.errors import Refused
+from scalebox.server.guards import needs
+from scalebox.server.objects import body_of
+from scalebox.server.principal import Principal, Role
+
+_Request = Request[Principal, Any, Any]
+_MOST_LISTED = 1000
+
+
+def handlers(context: Context) -> list[Any]:
+    """Return the handlers."""
+
+    def store() -> ProblemStore:
+        if context.problems is None:
+            raise Refused(404, "this server holds no problems", mend="set server_problems")
+        found: ProblemStore = context.problems
+        return found
+
+    @put("/v1/problems/{problem_id:path}", guards=[needs(Role.OPERATOR)], tags=["problems"])
+    async def write(request: _Request, problem_id: str) -> Response[dict[str, Any]]:
+        """Keep a problem, as a new version where it differs from what is kept: 201, else 200."""
+        kept, raw = store(), await body_of(request)
+        problem = await asyncio.to_thread(check_problem, raw, context.settings, problem_id=problem_id[1:])
+        tests = len(problem.record["tests"])
+        record(context, "problem_put", who=request.user, problem_id=problem.problem_id, tests=tests)
+        version, new = await asyncio.to_thread(kept.put, problem, request.user.client)
+        answer = {"problem_id": problem.problem_id, "version": version, "new": new}
+        return Response(answer, status_code=201 if new else 200)
+
+    @get("/v1/problems/{problem_id:path}", guards=[needs(Role.TRAINER)], tags=["problems"])
+    async def read(request: _Request, problem_id: str, version: int | None = None) -> dict[str, Any]:
+        """Return a problem: to an operator with all its fields, to a trainer what is told in a list."""
+        name = problem_id[1:]
+        if request.user.role == Role.OPERATOR:
+            problem = await asyncio.to_thread(store().find, name, version)
+            if problem is not None:
+                return {**problem.record, "problem_id": name, "version": problem.version}
+        elif (described := await asyncio.to_thread(store().describe, name)) is not None:
+            return _public(msgspec.structs.asdict(described))
+        raise Refused(404, "no such problem")
+
+    @get("/v1/problems", guards=[needs(Role.TRAINER)], tags=["problems"])
+    async def listed(after: str = "", limit: int = _MOST_LISTED) -> dict[str, Any]:
+        """List problems in the order of their ids; `next` is what `after` is to be for more, null at the end."""
+        most = max(1, min(limit, _MOST_LISTED))
+        page = await asyncio.to_thread(store().page, after, most)
+        problems = [_public(msgspec.structs.asdict(one)) for one in page]
+        return {"problems": problems, "next": page[-1].problem_id if len(page) == most else None}
+
+    @delete("/v1/problems/{problem_id:path}", guards=[needs(Role.OPERATOR)], tags=["problems"], status_code=204)
+    async def remove(request: _Request, problem_id: str) -> None:
+        """Forget a problem's tests, in all versions."""
+        record(context, "problem_delete", who=request.user, problem_id=problem_id[1:])
+        if not await asyncio.to_thread(store().delete, problem_id[1:]):
+            raise Refused(404, "no such problem")
+
+    return [write, read, listed, remove]
+
+
+def _public(described: dict[str, Any]) -> dict[str, Any]:
+    del described["author"]
+    return described
