@@ -140,8 +140,8 @@ def _kind_of(what: str) -> str:
 
 def policy_view(result: VerificationResult, sample: Sample) -> PolicyView:
     """Return what the policy that wrote the program may see: visible cases, without inputs, answers and paths."""
-    hidden = hidden_of(sample)
-    visible = [case for case in result.cases if case.test_id not in hidden]
+    open_tests = {test.id for test in sample.tests if not test.hidden}
+    visible = [case for case in result.cases if case.test_id in open_tests]
     if any(case.verdict == Verdict.COMPILE_ERROR for case in visible or result.cases):
         message = _cleaned(result.message, sample) if _is_of_the_program(result, sample) else _TOGETHER
         return PolicyView(
@@ -217,7 +217,7 @@ def _secret_words(sample: Sample) -> frozenset[str] | None:
     secret = [sample.setup, *_of_judge(sample.checker), *_of_judge(sample.interactor)]
     for test in sample.tests:
         shown, answers = _texts(test)
-        (secret if test.hidden else known).extend(shown)
+        (secret if test.hidden else known).extend([test.id, *shown])
         secret.extend(answers)
     if sum(map(len, secret)) > _MOST_SECRET:
         return None

@@ -11,7 +11,7 @@ from scalebox.sinks.audit_log import AuditLog, open_sink
 
 
 class Access(msgspec.Struct, frozen=True):
-    """None stands for what the settings do not ask for. The engine gets `audit` as a sink, and the settings `engine`."""
+    """None stands for what is not asked for. The engine gets `audit` as a sink, and the settings `engine`."""
 
     tokens: TokenStore | None
     audit: AuditLog | None

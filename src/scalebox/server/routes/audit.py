@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 from litestar import get
+from litestar.params import FromQuery
 
 from scalebox.server.context import Context
 from scalebox.server.errors import Refused
@@ -27,7 +28,9 @@ def handlers(context: Context) -> list[Any]:
         return str(context.audit.folder)
 
     @get("/v1/audit", guards=[needs(Role.OPERATOR)], tags=["audit"])
-    async def newest(limit: int = 100, event: str = "", sample_id: str = "") -> dict[str, Any]:
+    async def newest(
+        limit: FromQuery[int] = 100, event: FromQuery[str] = "", sample_id: FromQuery[str] = ""
+    ) -> dict[str, Any]:
         """Return the newest records, the oldest of them first; of one event or sample, where one is named."""
         most = max(1, min(limit, _MOST))
         return {"records": await asyncio.to_thread(_newest, folder(), most, event, sample_id)}

@@ -6,13 +6,14 @@ from typing import Any
 
 from litestar import get
 
+from scalebox.server.authentication import OPEN
 from scalebox.server.context import Context
 
 
 def handlers(_context: Context) -> list[Any]:
     """Return the handlers."""
 
-    @get("/healthz", tags=["server"], summary="Whether the server lives", sync_to_thread=False)
+    @get("/healthz", opt={OPEN: True}, tags=["server"], summary="Whether the server lives", sync_to_thread=False)
     def healthz() -> dict[str, str]:
         """Answer as soon as the server takes requests, and as long as it does."""
         return {"status": "alive"}

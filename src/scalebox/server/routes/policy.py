@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from litestar import Request, get, post
+from litestar.params import FromPath, FromQuery
 
 from scalebox.core.errors import InputError
 from scalebox.core.result import VerificationResult
@@ -29,7 +30,7 @@ def handlers(context: Context) -> list[Any]:
         return desk.submit(request.user, await body_of(request)).answer()
 
     @post("/v1/policy/{submission_id:str}/run", guards=[needs(Role.POLICY)], status_code=202, tags=["policy"])
-    async def run(request: _Request, submission_id: str) -> Answer:
+    async def run(request: _Request, submission_id: FromPath[str]) -> Answer:
         """Have its tests run: `{"tests": "visible"}`, or "all", of which only the visible ones are told about."""
         submission = desk.find(request.user.client, submission_id)
         body = await body_of(request)
@@ -40,14 +41,16 @@ def handlers(context: Context) -> list[Any]:
         return submission.answer()
 
     @get("/v1/policy/{submission_id:str}", guards=[needs(Role.POLICY)], tags=["policy"])
-    async def result(request: _Request, submission_id: str, wait_s: float = 0.0) -> Answer:
+    async def result(request: _Request, submission_id: FromPath[str], wait_s: FromQuery[float] = 0.0) -> Answer:
         """Look at what came of it; `wait_s` seconds at most where it still runs."""
         submission = desk.find(request.user.client, submission_id)
         await desk.wait(submission, min(wait_s, _MOST_WAIT_S))
         return submission.answer()
 
     @get("/v1/submissions/{submission_id:str}", guards=[needs(Role.TRAINER)], tags=["policy"])
-    async def submission(request: _Request, submission_id: str, client: str = "") -> dict[str, Any]:
+    async def submission(
+        request: _Request, submission_id: FromPath[str], client: FromQuery[str] = ""
+    ) -> dict[str, Any]:
         """Look at a policy's program as its trainer, whose token has the same client's name; an operator names one."""
         operator = request.user.role == Role.OPERATOR
         found = desk.find(client if operator and client else request.user.client, submission_id)

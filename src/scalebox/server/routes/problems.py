@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 from litestar import Request, Response, delete, get, put
+from litestar.params import FromPath, FromQuery
 
 from scalebox.problems import ProblemStore, check_problem
 from scalebox.server.audit import record
@@ -30,7 +31,7 @@ def handlers(context: Context) -> list[Any]:
         return found
 
     @put("/v1/problems/{problem_id:path}", guards=[needs(Role.OPERATOR)], tags=["problems"])
-    async def write(request: _Request, problem_id: str) -> Response[dict[str, Any]]:
+    async def write(request: _Request, problem_id: FromPath[str]) -> Response[dict[str, Any]]:
         """Keep a problem, as a new version where it differs from what is kept: 201, else 200."""
         kept, raw = store(), await body_of(request)
         problem = await asyncio.to_thread(check_problem, raw, context.settings, problem_id=problem_id[1:])
@@ -41,7 +42,9 @@ def handlers(context: Context) -> list[Any]:
         return Response(answer, status_code=201 if new else 200)
 
     @get("/v1/problems/{problem_id:path}", guards=[needs(Role.TRAINER)], tags=["problems"])
-    async def read(request: _Request, problem_id: str, version: int | None = None) -> dict[str, Any]:
+    async def read(
+        request: _Request, problem_id: FromPath[str], version: FromQuery[int | None] = None
+    ) -> dict[str, Any]:
         """Return a problem: to an operator with all its fields, to a trainer what is told in a list."""
         name = problem_id[1:]
         if request.user.role == Role.OPERATOR:
@@ -53,7 +56,7 @@ def handlers(context: Context) -> list[Any]:
         raise Refused(404, "no such problem")
 
     @get("/v1/problems", guards=[needs(Role.TRAINER)], tags=["problems"])
-    async def listed(after: str = "", limit: int = _MOST_LISTED) -> dict[str, Any]:
+    async def listed(after: FromQuery[str] = "", limit: FromQuery[int] = _MOST_LISTED) -> dict[str, Any]:
         """List problems in the order of their ids; `next` is what `after` is to be for more, null at the end."""
         most = max(1, min(limit, _MOST_LISTED))
         page = await asyncio.to_thread(store().page, after, most)
@@ -61,7 +64,7 @@ def handlers(context: Context) -> list[Any]:
         return {"problems": problems, "next": page[-1].problem_id if len(page) == most else None}
 
     @delete("/v1/problems/{problem_id:path}", guards=[needs(Role.OPERATOR)], tags=["problems"], status_code=204)
-    async def remove(request: _Request, problem_id: str) -> None:
+    async def remove(request: _Request, problem_id: FromPath[str]) -> None:
         """Forget a problem's tests, in all versions."""
         record(context, "problem_delete", who=request.user, problem_id=problem_id[1:])
         if not await asyncio.to_thread(store().delete, problem_id[1:]):

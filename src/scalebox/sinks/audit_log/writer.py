@@ -55,6 +55,7 @@ class AuditLog:
         self._lost = 0
         self._dirty = threading.Event()
         self._closed = False
+        self._closing = threading.Event()
         try:
             os.makedirs(folder, mode=0o700, exist_ok=True)
             self._lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -122,6 +123,7 @@ class AuditLog:
             if self._closed:
                 return
             self._closed = True
+            self._closing.set()
             self._dirty.set()
             if self._fd >= 0:
                 with contextlib.suppress(OSError):
@@ -149,7 +151,8 @@ class AuditLog:
             if not status.st_nlink:  # somebody removed it: the gap in the numbers is to be seen
                 self._begin_file(head)
                 return head
-            if status.st_size == head.size and not os.path.exists(self._next(head)):
+            newer = self._next(head)
+            if status.st_size == head.size and (newer == head.path or not os.path.exists(newer)):
                 return head
         paths = log_files(self._folder)
         path = paths[-1] if paths else os.path.join(self._folder, _NAME.format(1))
@@ -198,7 +201,7 @@ class AuditLog:
             if self._closed:
                 return
             self._dirty.clear()
-            time.sleep(self._sync_s)
+            self._closing.wait(self._sync_s)
             with self._mutex:
                 if self._closed:
                     return
