@@ -22,7 +22,7 @@ def record(context: Context, event: str, *, who: Principal | None = None, **fiel
     """
     if context.audit is None:
         return
-    by = {} if who is None else {"client": who.client, "role": who.role.value}
+    by: dict[str, Any] = {} if who is None else {"client": who.client, "role": who.role.value}
     try:
         context.audit.record(event, **by, **fields)
     except OSError as error:

@@ -18,8 +18,6 @@ from litestar.enums import ScopeType
 from litestar.exceptions import NotAuthorizedException, PermissionDeniedException
 from litestar.types import ASGIApp, Receive, Scope, Send
 
-from scalebox.core.errors import SettingsError
-from scalebox.core.settings import Settings
 from scalebox.server.audit import record
 from scalebox.server.context import Context
 from scalebox.server.errors import Refused
@@ -59,8 +57,7 @@ def _user(scope: Scope, context: Context, attempts: Attempts) -> Principal | Non
     scheme, _, token = header.partition(" ")
     # A right token is let in from any address: otherwise whoever shares one with a trainer could lock it out.
     if scheme.lower() == "bearer" and (principal := context.tokens.find(token.strip())) is not None:
-        found: Principal = principal
-        return found
+        return principal
     if not header and is_open(scope):
         return None
     wait_s, missed = attempts.wrong(address_of(scope), time.monotonic())
@@ -69,17 +66,6 @@ def _user(scope: Scope, context: Context, attempts: Attempts) -> Principal | Non
     reason = "wrong token" if header else "no token"
     refuse_login(context, scope, reason, **({"refused_unrecorded": missed} if missed else {}))
     raise unauthorized(reason)
-
-
-def check_address(settings: Settings, host: str) -> None:
-    """Raise SettingsError where a server without tokens is to listen on `host`, unless that is a loopback address."""
-    try:
-        reachable = not ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        reachable = host != "localhost"
-    if reachable and not settings.server_tokens:
-        mend = "make tokens with scalebox token create, or listen on 127.0.0.1 or a Unix socket"
-        raise SettingsError(f"server_tokens: none are set, and {host} can be reached from elsewhere ({mend})")
 
 
 def unauthorized(reason: str) -> NotAuthorizedException:

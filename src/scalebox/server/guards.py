@@ -21,7 +21,7 @@ class Needs:
     def __init__(self, roles: frozenset[Role]) -> None:
         self.roles = roles | {Role.OPERATOR} if Role.TRAINER in roles else roles
 
-    def __call__(self, connection: _Connection, _handler: BaseRouteHandler) -> None:
+    async def __call__(self, connection: _Connection, _handler: BaseRouteHandler) -> None:
         """Raise 401 or 403 for who may not."""
         _check(connection, self.roles)
 

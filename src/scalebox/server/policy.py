@@ -50,8 +50,8 @@ class Answer(msgspec.Struct, kw_only=True):
 class Submission:
     """A program that a policy handed in, and what is known of it."""
 
-    def __init__(self, sample: Sample) -> None:
-        self.sample = sample
+    def __init__(self, client: str, sample: Sample) -> None:
+        self.client, self.sample = client, sample
         self.state: State = "SUBMITTED"
         self.view: PolicyView | None = None
         #: The result of the whole run, else of the visible one: for trainers, who have a view of their own.
@@ -84,7 +84,7 @@ class Desk:
                 raise _over("programs are running")
             del kept[oldest]
         record(self._context, "policy_submit", who=who, sample_id=sample.id, problem_id=sample.problem_id)
-        kept[sample.id] = submission = Submission(sample)
+        kept[sample.id] = submission = Submission(who.client, sample)
         return submission
 
     def find(self, client: str, submission_id: str) -> Submission:
@@ -94,10 +94,12 @@ class Desk:
             raise Refused(404, "no such program", mend="it was never handed in, or is forgotten: hand it in again")
         return found
 
-    async def run(self, who: Principal, submission: Submission, which: str) -> None:
+    def run(self, who: Principal, submission: Submission, which: str) -> None:
         """Have the visible tests run, or all; what has been run, or is running, is not run again. Raises Refused."""
         if which not in ("visible", "all"):
             raise InputError(f"{which!r} is none", field="tests", mend="visible or all")
+        if self._context.draining:
+            raise Refused(503, "the server is about to end", retry_after_s=5)
         visible, whole = submission.state == "SUBMITTED", which == "all" and not submission.ran_all
         if not visible and not whole:
             return
@@ -109,10 +111,10 @@ class Desk:
         record(self._context, "policy_run", who=who, sample_id=sample.id, problem_id=sample.problem_id, tests=which)
         if visible:
             submission.state = "RUNNING"
-            await self._start(submission, _shown_part(sample), whole=False)
+            self._start(submission, _shown_part(sample), whole=False)
         if whole:
             submission.ran_all = True
-            await self._start(submission, sample, whole=True)
+            self._start(submission, sample, whole=True)
 
     async def wait(self, submission: Submission, seconds: float) -> None:
         """Wait until a program that runs has been run, or the time has passed."""
@@ -136,21 +138,15 @@ class Desk:
             {**raw, "id": uuid.uuid4().hex}, settings=self._context.settings, problems=self._context.problems
         )
 
-    async def _start(self, submission: Submission, sample: Sample, *, whole: bool) -> None:
+    def _start(self, submission: Submission, sample: Sample, *, whole: bool) -> None:
         submission.running += 1
-        try:
-            batch_id = await self._context.client.submit_batch([sample])
-        except BaseException:
-            submission.running -= 1
-            submission.state, submission.ran_all = ("SUBMITTED", False) if not whole else (submission.state, False)
-            raise
-        task = asyncio.create_task(self._collect(submission, sample, batch_id, whole=whole))
+        task = asyncio.create_task(self._verify(submission, sample, whole=whole))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _collect(self, submission: Submission, sample: Sample, batch_id: str, *, whole: bool) -> None:
+    async def _verify(self, submission: Submission, sample: Sample, *, whole: bool) -> None:
         try:
-            (result,) = await self._context.client.fetch(batch_id)
+            (result,) = await self._context.feed.run(submission.client, [sample])
         except ScaleBoxError:
             if not whole:
                 submission.state = "FAILED"

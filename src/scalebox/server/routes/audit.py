@@ -7,9 +7,10 @@ from collections import deque
 from typing import Any
 
 import msgspec
-from litestar import get
+from litestar import Response, get
 from litestar.params import FromQuery
 
+from scalebox.server.bodies import AnyRequest, answer
 from scalebox.server.context import Context
 from scalebox.server.errors import Refused
 from scalebox.server.guards import needs
@@ -29,17 +30,16 @@ def handlers(context: Context) -> list[Any]:
 
     @get("/v1/audit", guards=[needs(Role.OPERATOR)], tags=["audit"])
     async def newest(
-        limit: FromQuery[int] = 100, event: FromQuery[str] = "", sample_id: FromQuery[str] = ""
-    ) -> dict[str, Any]:
+        request: AnyRequest, limit: FromQuery[int] = 100, event: FromQuery[str] = "", sample_id: FromQuery[str] = ""
+    ) -> Response[Any]:
         """Return the newest records, the oldest of them first; of one event or sample, where one is named."""
         most = max(1, min(limit, _MOST))
-        return {"records": await asyncio.to_thread(_newest, folder(), most, event, sample_id)}
+        return answer(request, {"records": await asyncio.to_thread(_newest, folder(), most, event, sample_id)})
 
     @get("/v1/audit/check", guards=[needs(Role.OPERATOR)], tags=["audit"])
-    async def checked() -> dict[str, Any]:
+    async def checked(request: AnyRequest) -> Response[Any]:
         """Verify numbers and hashes of all records: `faults` is empty where none is missing or changed."""
-        found: dict[str, Any] = msgspec.to_builtins(await asyncio.to_thread(check, folder()))
-        return found
+        return answer(request, await asyncio.to_thread(check, folder()))
 
     return [newest, checked]
 
