@@ -81,8 +81,7 @@ class ProblemStore:
 
     def find(self, problem_id: str, version: int | None = None) -> Problem | None:
         """Return a problem's version (None: the newest), None where there is none, or it was deleted."""
-        which = "version = ?2" if version is not None else "?2 IS NULL"
-        query = f"FROM problems WHERE problem_id = ?1 AND {which} ORDER BY version DESC LIMIT 1"
+        query = "FROM problems WHERE problem_id = ?1 AND (?2 IS NULL OR version = ?2) ORDER BY version DESC LIMIT 1"
         with self._mutex:
             row = self._execute(f"SELECT version, record IS NOT NULL {query}", (problem_id, version)).fetchone()
             if row is None or not row[1]:

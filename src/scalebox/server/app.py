@@ -32,7 +32,7 @@ def build_app(context: Context) -> Litestar:
         openapi_config=OpenAPIConfig(
             title="ScaleBox",
             version=version("scalebox"),
-            openapi_router=Router("/schema", route_handlers=[], guards=[needs(*Role)]),
+            openapi_router=Router("/schema", route_handlers=[], guards=[needs(*Role)], include_in_schema=False),
             use_handler_docstrings=True,
             render_plugins=[PlainPage(), JsonRenderPlugin()],
         ),

@@ -18,10 +18,11 @@ from litestar.enums import ScopeType
 from litestar.exceptions import NotAuthorizedException, PermissionDeniedException
 from litestar.types import ASGIApp, Receive, Scope, Send
 
+from scalebox.server import principal
 from scalebox.server.audit import record
 from scalebox.server.context import Context
 from scalebox.server.errors import Refused
-from scalebox.server.principal import LOCAL, Principal
+from scalebox.server.principal import Principal
 
 #: Routes for everybody have this in their `opt`, such as probes of health.
 OPEN = "open_to_all"
@@ -49,15 +50,15 @@ def authentication(context: Context) -> Callable[[ASGIApp], ASGIApp]:
 def _user(scope: Scope, context: Context, attempts: Attempts) -> Principal | None:
     if context.tokens is None:
         if is_local(scope.get("server")):
-            return LOCAL
+            return principal.LOCAL
         refuse_login(context, scope, "no tokens are set")
         raise PermissionDeniedException("without tokens, the server answers on loopback or a Unix socket alone")
     connection: ASGIConnection[Any, Any, Any, Any] = ASGIConnection(scope)
     header = connection.headers.get("authorization", "")
     scheme, _, token = header.partition(" ")
     # A right token is let in from any address: otherwise whoever shares one with a trainer could lock it out.
-    if scheme.lower() == "bearer" and (principal := context.tokens.find(token.strip())) is not None:
-        return principal
+    if scheme.lower() == "bearer" and (found := context.tokens.find(token.strip())) is not None:
+        return found
     if not header and is_open(scope):
         return None
     wait_s, missed = attempts.wrong(address_of(scope), time.monotonic())

@@ -28,7 +28,7 @@ def handlers(context: Context) -> list[Any]:
             raise Refused(404, "this server keeps no audit log", mend="set audit_log")
         return str(context.audit.folder)
 
-    @get("/v1/audit", guards=[needs(Role.OPERATOR)], tags=["audit"])
+    @get("/v1/audit", summary="The newest records", guards=[needs(Role.OPERATOR)], tags=["audit"])
     async def newest(
         request: AnyRequest, limit: FromQuery[int] = 100, event: FromQuery[str] = "", sample_id: FromQuery[str] = ""
     ) -> Response[Any]:
@@ -36,7 +36,7 @@ def handlers(context: Context) -> list[Any]:
         most = max(1, min(limit, _MOST))
         return answer(request, {"records": await asyncio.to_thread(_newest, folder(), most, event, sample_id)})
 
-    @get("/v1/audit/check", guards=[needs(Role.OPERATOR)], tags=["audit"])
+    @get("/v1/audit/check", summary="Whether the log is whole", guards=[needs(Role.OPERATOR)], tags=["audit"])
     async def checked(request: AnyRequest) -> Response[Any]:
         """Verify numbers and hashes of all records: `faults` is empty where none is missing or changed."""
         return answer(request, await asyncio.to_thread(check, folder()))

@@ -8,7 +8,6 @@ from litestar import Response, get, post
 from litestar.params import FromPath, FromQuery
 
 from scalebox.core.errors import InputError
-from scalebox.core.result import VerificationResult
 from scalebox.core.views import operator_view, trainer_view
 from scalebox.server.bodies import AnyRequest, answer, object_of
 from scalebox.server.context import Context
@@ -22,16 +21,17 @@ _MOST_WAIT_S = 60.0
 def handlers(context: Context) -> list[Any]:
     """Return the handlers."""
     desk = Desk(context)
+    policies, trainers, tags = [needs(Role.POLICY)], [needs(Role.TRAINER)], ["policy"]
 
-    @post("/v1/policy/submit", guards=[needs(Role.POLICY)], status_code=202, tags=["policy"])
+    @post("/v1/policy/submit", guards=policies, tags=tags, summary="Hand in a program", status_code=202)
     async def submit(request: AnyRequest) -> Response[Any]:
         """Hand in a program: `problem_id`, `code` or `response`, and `language`."""
         return answer(request, desk.submit(request.user, await object_of(request)).answer(), 202)
 
-    @post("/v1/policy/{submission_id:str}/run", guards=[needs(Role.POLICY)], status_code=202, tags=["policy"])
-    async def run(request: AnyRequest, submission_id: FromPath[str]) -> Response[Any]:
+    @post("/v1/policy/{name:str}/run", guards=policies, tags=tags, summary="Have its tests run", status_code=202)
+    async def run(request: AnyRequest, name: FromPath[str]) -> Response[Any]:
         """Have its tests run: `{"tests": "visible"}`, or "all", of which only the visible ones are told about."""
-        submission = desk.find(request.user.client, submission_id)
+        submission = desk.find(request.user.client, name)
         body = await object_of(request)
         which = body.pop("tests", "visible")
         if body:
@@ -39,27 +39,21 @@ def handlers(context: Context) -> list[Any]:
         desk.run(request.user, submission, which if isinstance(which, str) else repr(which))
         return answer(request, submission.answer(), 202)
 
-    @get("/v1/policy/{submission_id:str}", guards=[needs(Role.POLICY)], tags=["policy"])
-    async def result(
-        request: AnyRequest, submission_id: FromPath[str], wait_s: FromQuery[float] = 0.0
-    ) -> Response[Any]:
-        """Look at what came of it; `wait_s` seconds at most where it still runs."""
-        submission = desk.find(request.user.client, submission_id)
+    @get("/v1/policy/{name:str}", guards=policies, tags=tags, summary="What came of a program")
+    async def result(request: AnyRequest, name: FromPath[str], wait_s: FromQuery[float] = 0.0) -> Response[Any]:
+        """Look at what came of it; waits `wait_s` seconds, at most 60, where it still runs."""
+        submission = desk.find(request.user.client, name)
         await desk.wait(submission, min(wait_s, _MOST_WAIT_S))
         return answer(request, submission.answer())
 
-    @get("/v1/submissions/{submission_id:str}", guards=[needs(Role.TRAINER)], tags=["policy"])
-    async def submission(
-        request: AnyRequest, submission_id: FromPath[str], client: FromQuery[str] = ""
-    ) -> Response[Any]:
+    @get("/v1/submissions/{name:str}", guards=trainers, tags=tags, summary="A policy's program, for its trainer")
+    async def submission(request: AnyRequest, name: FromPath[str], client: FromQuery[str] = "") -> Response[Any]:
         """Look at a policy's program as its trainer, whose token has the same client's name; an operator names one."""
         operator = request.user.role == Role.OPERATOR
-        found = desk.find(client if operator and client else request.user.client, submission_id)
-        view = None
-        if found.result is not None:
-            seen: VerificationResult = operator_view(found.result)
-            view = seen if operator else trainer_view(seen, found.sample)
-        running = found.running > 0
-        return answer(request, {"id": submission_id, "state": found.state, "running": running, "result": view})
+        found = desk.find(client if operator and client else request.user.client, name)
+        view = found.result
+        if view is not None:
+            view = operator_view(view) if operator else trainer_view(view, found.sample)
+        return answer(request, {"id": name, "state": found.state, "running": found.running > 0, "result": view})
 
     return [submit, run, result, submission]

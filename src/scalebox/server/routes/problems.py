@@ -23,13 +23,14 @@ _MOST_LISTED = 1000
 
 def handlers(context: Context) -> list[Any]:
     """Return the handlers."""
+    tags, operators, trainers = ["problems"], [needs(Role.OPERATOR)], [needs(Role.TRAINER)]
 
     def store() -> ProblemStore:
         if context.problems is None:
             raise Refused(404, "this server holds no problems", mend="set server_problems")
         return context.problems
 
-    @put("/v1/problems/{problem_id:path}", guards=[needs(Role.OPERATOR)], tags=["problems"])
+    @put("/v1/problems/{problem_id:path}", summary="Keep a problem", guards=operators, tags=tags)
     async def write(request: AnyRequest, problem_id: FromPath[str]) -> Response[Any]:
         """Keep a problem, as a new version where it differs from what is kept: 201, else 200."""
         kept, raw = store(), await object_of(request)
@@ -40,7 +41,7 @@ def handlers(context: Context) -> list[Any]:
         told = {"problem_id": problem.problem_id, "version": version, "new": new}
         return answer(request, told, 201 if new else 200)
 
-    @get("/v1/problems/{problem_id:path}", guards=[needs(Role.TRAINER)], tags=["problems"])
+    @get("/v1/problems/{problem_id:path}", summary="One problem", guards=trainers, tags=tags)
     async def read(
         request: AnyRequest, problem_id: FromPath[str], version: FromQuery[int | None] = None
     ) -> Response[Any]:
@@ -54,7 +55,7 @@ def handlers(context: Context) -> list[Any]:
             return answer(request, _public(described))
         raise Refused(404, "no such problem")
 
-    @get("/v1/problems", guards=[needs(Role.TRAINER)], tags=["problems"])
+    @get("/v1/problems", summary="All problems in short", guards=trainers, tags=tags)
     async def listed(
         request: AnyRequest, after: FromQuery[str] = "", limit: FromQuery[int] = _MOST_LISTED
     ) -> Response[Any]:
@@ -65,7 +66,13 @@ def handlers(context: Context) -> list[Any]:
         further = page[-1].problem_id if len(page) == most else None
         return answer(request, {"problems": problems, "next": further})
 
-    @delete("/v1/problems/{problem_id:path}", guards=[needs(Role.OPERATOR)], tags=["problems"], status_code=204)
+    @delete(
+        "/v1/problems/{problem_id:path}",
+        summary="Forget a problem",
+        guards=[needs(Role.OPERATOR)],
+        tags=["problems"],
+        status_code=204,
+    )
     async def remove(request: AnyRequest, problem_id: FromPath[str]) -> None:
         """Forget a problem's tests, in all versions."""
         record(context, "problem_delete", who=request.user, problem_id=problem_id[1:])
