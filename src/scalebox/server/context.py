@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import logging
 import os
 import tempfile
 from collections.abc import AsyncIterator, Sequence
@@ -22,6 +23,8 @@ from scalebox.server.journal import Journal
 from scalebox.server.readiness import Readiness
 from scalebox.server.tokens import TokenStore
 from scalebox.sinks.audit_log import AuditLog
+
+_log = logging.getLogger(__name__)
 
 _ABSENT: Any = None  # what a test of other parts leaves out
 
@@ -65,7 +68,10 @@ async def open_context(settings: Settings, *, sinks: Sequence[Sink] = ()) -> Asy
 
         def emit(event: Event) -> None:
             for sink in told:
-                sink(event)
+                try:
+                    sink(event)
+                except Exception:  # as the engine does: one that fails keeps nothing else from going on
+                    _log.exception("a sink fails")
 
         feed = Feed(len(worker_cores(settings.workers)))
         client = AsyncScaleBoxClient(settings=access.engine, sinks=[feed.sink, *told])
