@@ -13,7 +13,7 @@ from litestar import get
 from tests.server.conftest import FAKE, PLACE, Server, serving
 
 from scalebox import Settings
-from scalebox.server import app
+from scalebox.server import app, routes
 from scalebox.server.context import Context
 from scalebox.server.guards import needs
 from scalebox.server.principal import Role
@@ -49,15 +49,12 @@ def site(folder: Path, *, command: Any = FAKE, **settings: Any) -> Iterator[Site
     }  # fmt: skip
 
     def handlers(context: Context) -> list[Any]:
-        return [*_all_handlers(context), _silent, _for_trainers]
+        return [*routes.all_handlers(context), _silent, _for_trainers]
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(app, "all_handlers", handlers)
         with serving(Settings(**PLACE | chosen | settings), command=command) as server:
             yield Site(server, tokens)
-
-
-_all_handlers = app.all_handlers
 
 
 @get("/test/silent", sync_to_thread=False)

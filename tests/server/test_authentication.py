@@ -79,7 +79,7 @@ def test_each_role_may_do_its_own(here: Site, path: str, let_in: set[str]) -> No
 
 def test_every_route_says_who_may_use_it(here: Site) -> None:
     silent = []
-    for route in here.server.draining.config.app.routes:
+    for route in cast(Litestar, here.server.draining.config.app).routes:
         for handler in getattr(route, "route_handlers", ()):
             said = any(isinstance(guard, Needs) for guard in handler.resolve_guards())
             if not said and not handler.opt.get(authentication.OPEN) and handler.http_methods != {"OPTIONS"}:

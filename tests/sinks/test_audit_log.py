@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -123,8 +124,8 @@ def test_files_are_begun_by_size_and_by_day_and_the_chain_goes_on(
     assert by_size > 1
     monkeypatch.setattr(writer_module, "MIB", 1 << 20)
     log = _log(tmp_path)
-    now = writer_module.time.time()
-    monkeypatch.setattr(writer_module.time, "time", lambda: now + 86_400)
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + 86_400)
     log.record("tomorrow")
     log.close()
     assert len(list(tmp_path.glob("audit-*.jsonl"))) == by_size + 1
@@ -165,7 +166,7 @@ def test_what_cannot_be_written_raises_and_is_counted(tmp_path: Path, monkeypatc
             raise OSError(28, "No space left on device")
         return real(fd, data[: len(data) // 2])
 
-    monkeypatch.setattr(writer_module.os, "write", half)
+    monkeypatch.setattr(os, "write", half)
     for _ in range(2):
         with pytest.raises(OSError, match="No space"):
             log.record("two")
@@ -203,7 +204,7 @@ def test_each_record_is_on_disk_at_once_where_that_is_asked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     synced: list[int] = []
-    monkeypatch.setattr(writer_module.os, "fdatasync", synced.append)
+    monkeypatch.setattr(os, "fdatasync", synced.append)
     log = AuditLog(str(tmp_path), sync_s=0)
     log.record("one")
     log.record("two")
@@ -213,7 +214,7 @@ def test_each_record_is_on_disk_at_once_where_that_is_asked_for(
 
 def test_records_reach_the_disk_by_themselves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     synced = threading.Event()
-    monkeypatch.setattr(writer_module.os, "fdatasync", lambda _: synced.set())
+    monkeypatch.setattr(os, "fdatasync", lambda _: synced.set())
     log = AuditLog(str(tmp_path), sync_s=0.01)
     log.record("one")
     assert synced.wait(60)

@@ -51,7 +51,9 @@ class Context:
 
 @contextlib.asynccontextmanager
 async def open_context(settings: Settings, *, sinks: Sequence[Sink] = ()) -> AsyncIterator[Context]:
-    """Start an engine and what stands before it, on the running loop; raises SettingsError.
+    """Start an engine and what stands before it, on the running loop, once a first sample has passed.
+
+    Raises SettingsError, and SandboxError or EngineClosed where the engine cannot run.
 
     `sinks` are told of the batches of clients, and of the engine's workers.
     """
@@ -77,10 +79,13 @@ async def open_context(settings: Settings, *, sinks: Sequence[Sink] = ()) -> Asy
         client = AsyncScaleBoxClient(settings=access.engine, sinks=[feed.sink, *told])
         try:
             feed.open(client)
+            readiness = Readiness(settings, feed)
+            await readiness.prove()
             batches = Batches(settings, journal, feed, emit)
             await batches.start()
-            ready = Readiness(settings, feed)
-            yield Context(settings, client, journal, feed, batches, ready, access.tokens, access.audit, access.problems)
+            yield Context(
+                settings, client, journal, feed, batches, readiness, access.tokens, access.audit, access.problems
+            )
             await batches.stop()
         finally:
             await client.close()
