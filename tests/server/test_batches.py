@@ -304,6 +304,12 @@ def test_bad_input_is_named_and_nothing_is_taken(server: Server, body: Any, fiel
     assert server.http.get("/v1/info").json()["pending"] == before
 
 
+def test_an_error_is_in_the_format_of_the_request(server: Server) -> None:
+    answer = server.http.post("/v1/batches", content=b"\xc1", headers=PACKED)
+    assert (answer.status_code, answer.headers["content-type"]) == (400, "application/msgpack")
+    assert set(msgspec.msgpack.decode(answer.content)["error"]) == {"code", "message", "field", "mend"}
+
+
 @pytest.mark.parametrize(
     ("kind", "content", "status"),
     [
