@@ -1,0 +1,1 @@
+"""The server: the engine over HTTP."""
