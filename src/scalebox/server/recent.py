@@ -19,9 +19,9 @@ _ROW_BYTES = 1000
 
 
 class SampleRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of a batch's table. `number` is the sample's place in the order of finishing, from 0."""
+    """One line of a batch's table. `index` is the sample's place in the batch, from 0."""
 
-    number: int
+    index: int
     id: str
     problem_id: str | None
     verdict: Verdict
@@ -87,7 +87,7 @@ class RecentBatches:
         self._max_bytes = max_bytes
         self._bytes = 0
         self._batches: OrderedDict[str, _Batch] = OrderedDict()
-        self._kept: deque[tuple[_Batch, int, int]] = deque()  # oldest first: batch, number, bytes
+        self._kept: deque[tuple[_Batch, int, int]] = deque()  # oldest first: batch, index, bytes
 
     @property
     def kept_bytes(self) -> int:
@@ -104,31 +104,27 @@ class RecentBatches:
         if len(self._batches) > _MAX_BATCHES:
             self._batches.popitem(last=False)[1].rows.clear()
 
-    def add(self, batch_id: str, facts: Facts) -> None:
+    def add(self, batch_id: str, index: int, facts: Facts) -> None:
         """Count a sample of a batch, and keep its result; does nothing for a batch that is not followed."""
         batch = self._batches.get(batch_id)
         if batch is None:
             return
-        number = batch.window.samples
         batch.window.add(facts)
         line = encode_result_line(facts.result)
         cost = len(line) + _ROW_BYTES
         if cost <= self._max_bytes:
-            batch.rows[number] = (_row(number, facts), line)
-            self._kept.append((batch, number, cost))
+            batch.rows[index] = (_row(index, facts), line)
+            self._kept.append((batch, index, cost))
             self._bytes += cost
         while self._bytes > self._max_bytes:
             old, gone, freed = self._kept.popleft()
             old.rows.pop(gone, None)
             self._bytes -= freed
 
-    def finish(self, batch_id: str, state: str, at: float) -> int:
-        """Note a batch's end; returns how many of its samples have no result."""
-        batch = self._batches.get(batch_id)
-        if batch is None:
-            return 0
-        batch.state, batch.finished_at = state, at
-        return max(0, batch.samples - batch.window.samples)
+    def finish(self, batch_id: str, state: str, at: float) -> None:
+        """Note a batch's end."""
+        if (batch := self._batches.get(batch_id)) is not None:
+            batch.state, batch.finished_at = state, at
 
     def rows(self, limit: int, offset: int = 0) -> list[BatchRow]:
         """Return batches, the newest first."""
@@ -140,7 +136,8 @@ class RecentBatches:
         batch = self._batches.get(batch_id)
         if batch is None:
             return None
-        rows = [row for row, _ in batch.rows.values() if not verdict or row.verdict == verdict]
+        kept = (row for _, (row, _) in sorted(batch.rows.items()))
+        rows = [row for row in kept if not verdict or row.verdict == verdict]
         return BatchDetail(
             batch=_batch_row(batch),
             work=batch.window.work.histogram(),
@@ -152,17 +149,17 @@ class RecentBatches:
             rows=rows[offset : offset + limit],
         )
 
-    def result(self, batch_id: str, number: int) -> VerificationResult | None:
-        """Return a sample's result by its place in the order of finishing, None where it is not kept (any more)."""
+    def result(self, batch_id: str, index: int) -> VerificationResult | None:
+        """Return a sample's result by its place in the batch, None where it is not kept (any more)."""
         batch = self._batches.get(batch_id)
-        kept = batch.rows.get(number) if batch is not None else None
+        kept = batch.rows.get(index) if batch is not None else None
         return decode_result_line(kept[1]) if kept is not None else None
 
 
-def _row(number: int, facts: Facts) -> SampleRow:
+def _row(index: int, facts: Facts) -> SampleRow:
     result = facts.result
     return SampleRow(
-        number=number,
+        index=index,
         id=result.id,
         problem_id=result.problem_id,
         verdict=result.verdict,

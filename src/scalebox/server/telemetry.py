@@ -120,14 +120,18 @@ class Telemetry:
 
     def __call__(self, event: Any) -> None:
         """Take note of an event."""
-        facts = Facts(event.result) if isinstance(event, events.SampleFinished) else None
+        facts = Facts(event.result) if isinstance(event, events.SampleFinished) else None  # outside the lock
         with self._lock:
             window = self._window()
             if facts is not None:
-                self._finished(window, event.batch_id, facts)
+                self._finished(window, event.batch_id, event.index, facts)
             else:
                 self._count(window, event)
             window.note_queue(self._queue)
+
+    def now(self) -> float:
+        """Return the time by the clock that all times here are of."""
+        return self._clock()
 
     def overview(self, range_s: int = 900) -> Overview:
         """Return what the dashboard shows of the last `range_s` seconds, up to an hour."""
@@ -168,10 +172,10 @@ class Telemetry:
         with self._lock:
             return self._recent.detail(batch_id, verdict=verdict, offset=offset, limit=limit)
 
-    def result(self, batch_id: str, number: int) -> VerificationResult | None:
-        """Return the result of the sample that finished as `number` of its batch, None where it is not kept."""
+    def result(self, batch_id: str, index: int) -> VerificationResult | None:
+        """Return the result of the sample at `index` of its batch, None where it is not kept (any more)."""
         with self._lock:
-            return self._recent.result(batch_id, number)
+            return self._recent.result(batch_id, index)
 
     def alerts(self) -> tuple[Alert, ...]:
         """Return the alerts that are up."""
@@ -225,9 +229,9 @@ class Telemetry:
             case events.SampleQuarantined():
                 window.quarantined += 1
 
-    def _finished(self, window: Window, batch_id: str, facts: Facts) -> None:
+    def _finished(self, window: Window, batch_id: str, index: int, facts: Facts) -> None:
         window.add(facts)
-        self._recent.add(batch_id, facts)
+        self._recent.add(batch_id, index, facts)
         if self._pending.get(batch_id, 0) > 0:
             self._pending[batch_id] -= 1
             self._queue -= 1
