@@ -164,10 +164,9 @@ function stacked(series) {
       layers.push(h("path", { class: `fill v-${verdict}`, d: `M${shape([...upper, ...lower.reverse()])}Z` }), h("path", { class: "edge", d: `M${shape(upper)}` }));
     }
   }
-  const marks = [0, 1, 2, 3].map((part) => {
-    const at = left + (right - left) * part / 3, ago = (series.step_s * totals.length * (3 - part)) / 3;
-    return h("text", { x: at, y: height - 6, "text-anchor": part === 0 ? "start" : part === 3 ? "end" : "middle" }, part === 3 ? "now" : `−${said(ago)}`);
-  });
+  const parts = right < 480 ? [0, 1] : [0, 1 / 3, 2 / 3, 1];
+  const marks = parts.map((part) => h("text", { x: left + (right - left) * part, y: height - 6, "text-anchor": part === 0 ? "start" : part === 1 ? "end" : "middle" },
+    part === 1 ? "now" : `−${said(Math.round(series.step_s * totals.length * (1 - part)))}`));
   const lines = (index) => [`${clock(series.at[index])} · ${plural(totals[index], "sample")}`,
     ...VERDICTS.filter((verdict) => series.verdicts[verdict][index])
       .map((verdict) => `${words(verdict)}  ${percent(series.verdicts[verdict][index] / totals[index])}`)].join("\n");
@@ -188,13 +187,14 @@ function histogram(id, distribution, { unit = said, noun = "sample", height = 23
     return h("rect", { class: "bar-fill", x: left + index * step + 0.75, width: Math.max(1, step - 1.5), y: bottom - tall, height: tall, rx: Math.min(3, tall / 2) });
   });
   const every = Math.ceil(counts.length / Math.max(2, Math.floor((right - left) / 74)));
-  const ticks = bounds.map((value, index) => (index % every === Math.floor(every / 2) ? h("text", { x: left + index * step, y: height - 6, "text-anchor": "middle" }, unit(value)) : null));
-  let taken = -Infinity, row = 0;
+  const ticks = bounds.map((value, index) => (index % every === Math.floor(every / 2) ? h("text", { x: left + index * step, y: height - 6, "text-anchor": "middle" }, unit(Number(value.toPrecision(2)))) : null));
+  const taken = [];
   const quantiles = ["p50", "p90", "p99"].map((name) => {
     const at = place(distribution[name]), text = `${name} ${unit(distribution[name])}`;
-    row = at - taken < 84 ? row + 1 : 0;
-    taken = at;
-    const end = at > right - 84;
+    const end = at > right - 88, extent = end ? [at - 88, at] : [at, at + 88];
+    let row = 0;
+    while (taken.some((other) => other.row === row && other.extent[0] < extent[1] && extent[0] < other.extent[1])) row += 1;
+    taken.push({ row, extent });
     return [h("line", { class: "quantile", x1: at, x2: at, y1: 8 + row * 15, y2: bottom }), h("text", { x: at + (end ? -5 : 5), y: 14 + row * 15, "text-anchor": end ? "end" : "start" }, text)];
   });
   const tip = (index) => `${unit(bounds[index])} to ${unit(bounds[index + 1])}\n${plural(counts[index], noun)} · ${percent(counts[index] / distribution.count)}`;
@@ -219,9 +219,9 @@ function padded({ bounds, counts }, least) {
   return own;
 }
 
-function spark(id, series, values, tip, label) {
+function spark(id, series, values, tip, label, least = 0) {
   const height = 28, right = width(id), step = right / values.length;
-  const most = Math.max(...values.filter((value) => value !== null), 0) || 1;
+  const most = Math.max(...values.filter((value) => value !== null), least) || 1;
   const y = (index) => height - 2 - (height - 5) * values[index] / most;
   const x = (index) => index * step;
   const marks = runs(values).map((run) => {
@@ -231,9 +231,13 @@ function spark(id, series, values, tip, label) {
   return frame(id, height, label, marks, { x: values.map((_, index) => x(index) + step / 2), tip: (index) => `${clock(series.at[index])}\n${values[index] === null ? "–" : tip(values[index])}` });
 }
 
-function meter(share, label) {
-  return h("div", { class: "meter" }, h("svg", { width: "100%", height: 8, role: "img", "aria-label": label },
-    h("rect", { class: "track", width: "100%", height: 8, rx: 4 }), h("rect", { class: "bar-fill", width: `${Math.min(100, share * 100)}%`, height: 8, rx: 4 })));
+// A distribution in a tile: its shape alone, since the card below has all of it.
+function strip(distribution) {
+  const { counts } = distribution.count ? padded(distribution, 14) : { counts: [] }, most = Math.max(...counts, 1);
+  return h("svg", { width: "100%", height: 28, "aria-hidden": "true" }, counts.map((value, index) => {
+    const tall = value ? Math.max(1.5, 26 * value / most) : 0;
+    return h("rect", { class: "bar-fill", x: `${100 * index / counts.length}%`, width: `${80 / counts.length}%`, y: 28 - tall, height: tall, rx: 1 });
+  }));
 }
 
 function bar(parts, total, label, height = 10) {
@@ -254,7 +258,7 @@ const verdictBar = (verdicts, total, height) => bar(VERDICTS.map((verdict) => [`
 const emptiness = (title, text) => h("p", { class: "empty" }, h("b", null, title), text);
 const card = (size, title, aside, ...kids) => h("section", { class: `card ${size}`, "aria-label": title }, h("header", null, h("h2", null, title), aside), kids);
 const tile = (name, big, unit, note, chart) => h("div", { class: "tile" }, h("dt", null, name), h("dd", { class: "big" }, big, unit && h("small", null, unit)), h("dd", { class: "note" }, note), h("dd", null, chart));
-const facts = (rows) => h("dl", { class: "facts" }, rows.filter(Boolean).map(([name, value, more, hot]) => h("div", null, h("dt", null, name), h("dd", { class: hot && "hot" }, value, more && h("small", null, more)))));
+const facts = (rows, kind = "") => h("dl", { class: `facts ${kind}` }, rows.filter(Boolean).map(([name, value, more, hot]) => h("div", null, h("dt", null, name), h("dd", { class: hot && "hot" }, value, more && h("small", null, more)))));
 const key = (verdict) => h("span", { class: `key v-${verdict}` }, words(verdict));
 const cell = (label, content, kind) => h("td", { "data-label": label, class: kind }, content);
 const table = (heads, rows, label) => h("div", { class: "scroll" }, h("table", { class: "stack", "aria-label": label },
@@ -278,14 +282,14 @@ function overviewPage(seen) {
       histogram("times", seen[state.distribution], { noun: state.distribution === "cases" ? "case" : "sample", height: 300 })),
     card("w4", "Worth a look", null, watchList(seen.counts)),
     card("w4", "Workers", h("span", { class: "soft" }, `${seen.workers.length} of ${seen.capacity} up`), workerList(seen)),
-    card("w4 last", "Trajectory lengths", h("span", { class: "soft" }, "steps"), trajectories("steps", seen.trajectories)),
+    card("w4 last", "Trajectory lengths", h("span", { class: "soft" }, "steps"), trajectories("steps", seen.trajectories, 210)),
     card("", "Recent batches", null, batchTable(seen)),
   ];
 }
 
-function trajectories(id, distribution) {
+function trajectories(id, distribution, height = 236) {
   if (!distribution.count) return emptiness("No trajectories", "Samples tell of theirs in meta.trajectory.");
-  return histogram(id, distribution, { unit: digits, height: 200 });
+  return histogram(id, distribution, { unit: (value) => count(Math.max(1, Math.round(value))), height });
 }
 
 function tiles(seen) {
@@ -301,10 +305,10 @@ function tiles(seen) {
     tile("Passed", percent(counts.samples ? (counts.verdicts.passed ?? 0) / counts.samples : null), "", `of ${plural(counts.samples, "sample")}`,
       spark("passed", series, passed, percent, "Share of passed samples over time")),
     tile("Sample time", middle, unit && `${unit} median`, `p90 ${said(seen.work.p90)} · p99 ${said(seen.work.p99)}`,
-      spark("busy", series, series.busy, (value) => `workers busy ${percent(value)}`, "Worker load over time")),
+      strip(seen.work)),
     tile("Queue", count(seen.queue), seen.queue === 1 ? "sample" : "samples", `in ${plural(seen.open_batches, "open batch", "open batches")}`,
       spark("queue", series, series.queue, (value) => plural(value, "sample"), "Queue over time")),
-    tile("Worker load", percent(busy), "", `${seen.workers.length} of ${plural(seen.capacity, "worker")} up`, meter(busy, `Workers are busy ${percent(busy)} of the time`)),
+    tile("Worker load", percent(busy), "", `${seen.workers.length} of ${plural(seen.capacity, "worker")} up`, spark("busy", series, series.busy, (value) => `${percent(value)} busy`, "Worker load over time", 1)),
     tile("Cache hits", percent(counts.samples ? counts.cached / counts.samples : null), "", `${count(counts.cached)} from the cache`,
       spark("cached", series, series.cached, percent, "Cache hit rate over time")),
   ];
@@ -365,8 +369,8 @@ function batchPage(route, detail) {
     card(detail.trajectories.count ? "w4" : "w8", "How long it takes", choice("distribution", DISTRIBUTIONS, state.distribution, "What is measured"),
       histogram("batch-times", detail[state.distribution], { noun: state.distribution === "cases" ? "case" : "sample" })),
     detail.trajectories.count > 0 && card("w4 last", "Trajectory lengths", h("span", { class: "soft" }, "steps"), trajectories("batch-steps", detail.trajectories)),
-    card("", "Samples", null, verdictBar(batch.verdicts, batch.samples, 14), h("p", { class: "empty hidden" }),
-      h("nav", { class: "legend chips", "aria-label": "Filter by verdict" }, chips.map(([verdict, text]) => h("a", {
+    card("", "Samples", null, verdictBar(batch.verdicts, batch.samples, 14),
+      h("nav", { class: "chips filter", "aria-label": "Filter by verdict" }, chips.map(([verdict, text]) => h("a", {
         class: "chip", href: batchLink(id, verdict && `?verdict=${verdict}`), "aria-current": route.verdict === verdict ? "true" : null, "data-key": verdict || "all",
       }, verdict ? h("span", { class: `key v-${verdict}` }, text) : text))),
       detail.rows.length ? sampleTable(id, detail) : emptiness("No samples here", batch.finished ? "Their results have made room for newer ones." : "None has finished yet."),
@@ -378,7 +382,7 @@ function sampleTable(id, detail) {
   const heads = [["Sample"], ["Problem"], ["Verdict"], ["Pass rate", "num"], ["Reward", "num"], ["Cases", "num"], ["Time", "num"], ["Waited", "num"], ["Notes"]];
   return table(heads, detail.rows.map((row) => h("tr", { "data-key": row.index, "data-href": batchLink(id, `/sample/${row.index}`) },
     cell("Sample", h("a", { href: batchLink(id, `/sample/${row.index}`), class: "clip", title: row.id }, row.id || `(${row.index})`), "lead"),
-    cell("Problem", h("span", { class: "clip", title: row.problem_id }, row.problem_id ?? "–")), cell("Verdict", key(row.verdict)),
+    cell("Problem", h("span", { class: "clip", title: row.problem_id }, row.problem_id ?? "–")), cell("Verdict", key(row.verdict), "bare"),
     cell("Pass rate", percent(row.pass_rate), "num"), cell("Reward", row.masked ? "masked" : row.reward === null ? "–" : digitsOf(row.reward), "num"),
     cell("Cases", count(row.cases), "num"), cell("Time", said(row.work_s), "num"), cell("Waited", said(row.queue_s), "num"), cell("Notes", notes(row)))), "Samples of the batch");
 }
@@ -411,7 +415,7 @@ function samplePage(route, { view, result }) {
     card("w8 last", "Program", null, result.code ? code(result.code) : emptiness("No program", "None was found in the response."),
       result.message && block("Message", result.message)),
     route.case !== null && result.cases[route.case] && casePanel(route, view, result.cases[route.case]),
-    card("", `Cases`, h("span", { class: "soft" }, plural(result.cases.length, "case")), caseTable(route, result.cases)),
+    card("", "Cases", h("span", { class: "soft" }, plural(result.cases.length, "case")), caseTable(route, result.cases)),
   ];
 }
 
@@ -423,7 +427,7 @@ function caseTable(route, cases) {
   const shown = cases.slice(0, MOST_CASES).map((one, index) => {
     const href = batchLink(route.batch, `/sample/${route.sample}/case/${index}`);
     return h("tr", { "data-key": index, "data-href": href, "aria-current": route.case === index ? "true" : null },
-      cell("Case", h("a", { href, class: "clip", title: one.id }, `Case ${one.id}`), "lead"), cell("Verdict", key(one.verdict)), cell("CPU time", said(one.cpu_s), "num"), cell("Wall time", said(one.wall_s), "num"),
+      cell("Case", h("a", { href, class: "clip", title: one.id }, `Case ${one.id}`), "lead"), cell("Verdict", key(one.verdict), "bare"), cell("CPU time", said(one.cpu_s), "num"), cell("Wall time", said(one.wall_s), "num"),
       cell("Memory", bytes(one.memory_bytes), "num"), cell("Attempts", count(one.attempts), "num"), cell("Ended", ending(one), "num"));
   });
   return [table(heads, shown, "Cases of the sample"), cases.length > MOST_CASES && h("p", { class: "pager" }, `The first ${count(MOST_CASES)} of ${count(cases.length)}`)];
@@ -436,7 +440,7 @@ function casePanel(route, view, one) {
   return h("section", { class: "card", id: "case", "aria-label": `Case ${one.id}` },
     h("header", null, h("h2", null, `Case ${one.id}`), h("a", { href: batchLink(route.batch, `/sample/${route.sample}`) }, "Close")),
     facts([["Verdict", key(one.verdict)], ["CPU time · wall time", `${said(one.cpu_s)} · ${said(one.wall_s)}`], ["Memory", bytes(one.memory_bytes)], ["Attempts", count(one.attempts)],
-      ["Ended", ending(one)], one.score !== null && ["Score", digitsOf(one.score)], ["Difference", digitsOf(one.difference), "0 is none, 1 is all"]]),
+      ["Ended", ending(one)], one.score !== null && ["Score", digitsOf(one.score)], ["Difference", digitsOf(one.difference), "of 1"]], "across"),
     h("div", { class: "block" }, texts.map(([title, text]) => block(title, text)),
       texts.length === 0 && h("p", { class: "soft" }, view === "reader" ? "What the program printed, and how it differs, is for operators: it may tell of hidden tests." : "It printed nothing.")));
 }
