@@ -18,6 +18,7 @@ from scalebox.server.batches import Batches
 from scalebox.server.feed import Feed, by_batch
 from scalebox.server.journal import Journal
 from scalebox.server.readiness import Readiness
+from scalebox.server.telemetry import Telemetry
 
 
 @dataclass(slots=True)
@@ -36,7 +37,7 @@ class Context:
     tokens: Any = None
     audit: Any = None
     problems: Any = None
-    telemetry: Any = None
+    telemetry: Telemetry | None = None
     draining: bool = False
 
 
@@ -46,7 +47,9 @@ async def open_context(settings: Settings, *, sinks: Sequence[Sink] = ()) -> Asy
 
     `sinks` are told of the batches of clients, and of the engine's workers.
     """
-    told = [by_batch(sink) for sink in sinks]
+    capacity = len(worker_cores(settings.workers))
+    telemetry = Telemetry(settings, capacity=capacity)
+    told = [by_batch(telemetry), *(by_batch(sink) for sink in sinks)]
 
     def emit(event: Event) -> None:
         for sink in told:
@@ -60,13 +63,13 @@ async def open_context(settings: Settings, *, sinks: Sequence[Sink] = ()) -> Asy
             )
         journal = Journal(path)
         stack.callback(journal.close)
-        feed = Feed(len(worker_cores(settings.workers)))
+        feed = Feed(capacity)
         client = AsyncScaleBoxClient(settings=settings, sinks=[feed.sink, *told])
         try:
             feed.open(client)
             batches = Batches(settings, journal, feed, emit)
             await batches.start()
-            yield Context(settings, client, journal, feed, batches, Readiness(settings, feed))
+            yield Context(settings, client, journal, feed, batches, Readiness(settings, feed), telemetry=telemetry)
             await batches.stop()
         finally:
             await client.close()

@@ -496,8 +496,8 @@ const token = () => sessionStorage.getItem("scalebox.token");
 
 async function ask(path, signal) {
   const answer = await fetch(path, { signal, cache: "no-store", headers: token() ? { Authorization: `Bearer ${token()}` } : {} });
-  if (answer.status === 401 || answer.status === 403) {
-    const why = answer.status === 403 ? "This token's role may not see the dashboard." : token() ? "The server does not know this token." : "";
+  if ([401, 403, 429].includes(answer.status)) {
+    const why = { 401: token() ? "The server does not know this token." : "", 403: "This token's role may not see the dashboard.", 429: "Too many wrong tokens came from here: wait a little." }[answer.status];
     signIn(why);
     throw new Error(why || "a token is needed");
   }

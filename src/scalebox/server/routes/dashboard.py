@@ -38,7 +38,7 @@ _HEADERS = {
 RangeS = Annotated[int, Parameter(ge=1, le=MAX_RANGE_S, description="Seconds, rounded up to 300, 900 or 3600.")]
 
 
-class Feed:
+class Overviews:
     """What all who watch are sent: made once a second at most, however many they are."""
 
     def __init__(self, telemetry: Telemetry) -> None:
@@ -46,7 +46,7 @@ class Feed:
         self._lock = threading.Lock()
         self._made: dict[int, Overview] = {}
 
-    def overview(self, range_s: int) -> Overview:
+    def latest(self, range_s: int) -> Overview:
         """Return an overview that is not older than a second."""
         range_s = min(each for each in _RANGES_S if each >= range_s)
         with self._lock:
@@ -60,17 +60,18 @@ def handlers(context: Context) -> list[Any]:
     """Return the handlers; there are none without telemetry."""
     if context.telemetry is None:
         return []
-    return [*_pages(), *_live(context), *_drill_down(context.telemetry)]
+    return [*_pages(), *_live(context, context.telemetry), *_drill_down(context.telemetry)]
 
 
 def _pages() -> list[Any]:
+    """Return what everybody may load: it holds nothing but the form that asks for a token."""
     folder = files("scalebox.server").joinpath("dashboard")
 
     def page(path: str, name: str) -> Any:
         body = folder.joinpath(name).read_bytes()
         media_type = f"{_TYPES[name.rpartition('.')[2]]}; charset=utf-8"
 
-        @get(path, name=name, include_in_schema=False, sync_to_thread=False)
+        @get(path, name=name, include_in_schema=False, sync_to_thread=False, opt={"open_to_all": True})
         def serve() -> Response[bytes]:
             return Response(body, headers={**_HEADERS, "Content-Type": media_type})
 
@@ -83,13 +84,13 @@ def _pages() -> list[Any]:
     ]
 
 
-def _live(context: Context) -> list[Any]:
-    feed = Feed(context.telemetry)
+def _live(context: Context, telemetry: Telemetry) -> list[Any]:
+    overviews = Overviews(telemetry)
 
     @get("/v1/telemetry", tags=["telemetry"], summary="What happened of late", guards=_GUARDS, sync_to_thread=True)
     def overview(range_s: RangeS = 900) -> Overview:
         """Return counts, distributions, what happened over time, workers, alerts, and batches of late."""
-        return feed.overview(range_s)
+        return overviews.latest(range_s)
 
     @get("/v1/telemetry/stream", tags=["telemetry"], summary="The same, every second", guards=_GUARDS)
     async def stream(range_s: RangeS = 900) -> ServerSentEvent:
@@ -97,7 +98,7 @@ def _live(context: Context) -> list[Any]:
 
         async def events() -> AsyncIterator[ServerSentEventMessage]:
             while not context.draining:
-                seen = await asyncio.to_thread(feed.overview, range_s)
+                seen = await asyncio.to_thread(overviews.latest, range_s)
                 yield ServerSentEventMessage(event="overview", data=msgspec.json.encode(seen).decode())
                 await asyncio.sleep(_TICK_S)
 
