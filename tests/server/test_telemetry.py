@@ -182,9 +182,9 @@ def test_trajectories_are_counted_where_meta_tells_of_them(meta: object, steps: 
 
 STEPS = st.lists(
     st.tuples(
-        st.sampled_from(["accept", "finish", "end", "fail", "start", "lose"]), st.integers(0, 3), st.floats(0, 400)
+        st.sampled_from(["accept", "finish", "end", "fail", "start", "lose"]), st.integers(0, 3), st.floats(0, 40)
     ),
-    max_size=60,
+    max_size=30,
 )
 
 
