@@ -24,8 +24,20 @@ _LOOK_S, _LINGER_S = 0.1, 5
 class Draining(uvicorn.Server):
     """Ends on a signal, once what was taken is finished or `server_drain_s` is over; at once on a second signal."""
 
-    def __init__(self, context: Context, config: uvicorn.Config) -> None:
-        super().__init__(config)
+    def __init__(self, context: Context) -> None:
+        """Prepare to serve a context, on the running loop."""
+        super().__init__(
+            uvicorn.Config(
+                build_app(context),
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                lifespan="on",
+                ws="none",
+                limit_concurrency=context.settings.server_connections,
+                timeout_graceful_shutdown=_LINGER_S,
+            )
+        )
         self._context = context
         self._drained: asyncio.Task[None] | None = None
         self._loop = asyncio.get_running_loop()
@@ -56,17 +68,7 @@ async def serve(settings: Settings, listener: socket.socket, started: Callable[[
     """Serve until a signal ends it; calls `started` once requests are taken. Raises SettingsError, SandboxError."""
     async with open_context(settings) as context:
         await context.readiness.prove()
-        config = uvicorn.Config(
-            build_app(context),
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            lifespan="on",
-            ws="none",
-            limit_concurrency=settings.server_connections,
-            timeout_graceful_shutdown=_LINGER_S,
-        )
-        server = Draining(context, config)
+        server = Draining(context)
         serving = asyncio.create_task(server.serve(sockets=[listener]))
         while not server.started and not serving.done():
             await asyncio.sleep(0.01)
