@@ -2,40 +2,33 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
-import sys
 from collections.abc import Iterator
 from importlib.resources import files
 from itertools import combinations, pairwise
-from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 import pytest
 from litestar import Litestar
 from litestar.testing import TestClient
 from litestar.types import ASGIApp, Receive, Scope, Send
+from tests.server.conftest import PLACE, Server, sample
 from tests.server.feed import Clock, Feed
 
-from scalebox.client import asynchronous
 from scalebox.core import events
 from scalebox.core.codec import decode_result_line, encode_result_line
 from scalebox.core.result import CaseResult, VerificationResult
 from scalebox.core.settings import Settings
 from scalebox.core.verdicts import Verdict
-from scalebox.engine import Engine
-from scalebox.server.app import build_app
-from scalebox.server.context import open_context
 from scalebox.server.errors import HANDLERS
 from scalebox.server.principal import Principal, Role
 from scalebox.server.routes import dashboard, metrics
 from scalebox.server.routes.dashboard import reader_view
 from scalebox.server.telemetry import Telemetry
 
-FAKE = (sys.executable, "-P", str(Path(__file__).parents[1] / "engine" / "fake_worker.py"))
 PAGES = {
     "/dashboard": "text/html",
     "/dashboard/dashboard.css": "text/css",
@@ -72,19 +65,15 @@ def batch_id(feed: Feed) -> str:
 
 
 @pytest.fixture(scope="module")
-def context(feed: Feed) -> Any:
-    return cast(Any, SimpleNamespace(telemetry=feed.telemetry, draining=False))
-
-
-@pytest.fixture(scope="module")
-def http(context: Any) -> Iterator[TestClient[Litestar]]:
-    app = Litestar(
-        [*dashboard.handlers(context), *metrics.handlers(context)],
-        middleware=[role_of_header],
-        exception_handlers=HANDLERS,
-    )
-    with TestClient(app) as client:
+def http(feed: Feed) -> Iterator[TestClient[Litestar]]:
+    with TestClient(app_of(SimpleNamespace(telemetry=feed.telemetry, draining=False))) as client:
         yield client
+
+
+def app_of(context: Any) -> Litestar:
+    """Return an application of these routes alone, over as much of a context as they need."""
+    handlers = [*dashboard.handlers(context), *metrics.handlers(context)]
+    return Litestar(handlers, middleware=[role_of_header], exception_handlers=HANDLERS)
 
 
 # --- pages ------------------------------------------------------------------------------------------
@@ -173,20 +162,25 @@ def test_metrics_have_prometheus_type(http: TestClient[Litestar]) -> None:
     assert "\nscalebox_samples_total{" in answer.text
 
 
-def test_the_stream_sends_overviews_until_the_server_drains(context: Any, http: TestClient[Litestar]) -> None:
-    names, seen = [], []
-    with http.stream("GET", "/v1/telemetry/stream?range_s=300") as answer:
-        assert answer.headers["content-type"].startswith("text/event-stream")
-        for line in answer.iter_lines():
-            kind, _, value = line.partition(":")
-            if kind == "event":
-                names.append(value.strip())
-            if kind == "data":
-                seen.append(json.loads(value))
-                context.draining = True
-    context.draining = False
-    assert set(names) == {"overview"}
-    assert seen[0]["range_s"] == 300
+class DrainsAfterOne:
+    """A context of a server that begins to drain when it has sent one event: the test's client reads to the end."""
+
+    def __init__(self, telemetry: Telemetry) -> None:
+        self.telemetry = telemetry
+        self._looks = iter([False])
+
+    @property
+    def draining(self) -> bool:
+        return next(self._looks, True)
+
+
+def test_the_stream_sends_overviews_until_the_server_drains(feed: Feed) -> None:
+    with TestClient(app_of(DrainsAfterOne(feed.telemetry))) as client:
+        answer = client.get("/v1/telemetry/stream?range_s=300", headers={"x-role": "reader"})
+    assert answer.headers["content-type"].startswith("text/event-stream")
+    (name, data) = (line.partition(":") for line in answer.text.splitlines() if line)
+    assert (name[0], name[2].strip(), data[0]) == ("event", "overview", "data")
+    assert json.loads(data[2])["range_s"] == 300
 
 
 # --- what a reader sees -----------------------------------------------------------------------------
@@ -204,19 +198,20 @@ def planted(verdict: Verdict) -> VerificationResult:
 
 
 @pytest.mark.parametrize("verdict", list(Verdict))
-def test_a_reader_sees_no_text_that_could_tell_of_a_test(
-    http: TestClient[Litestar], feed: Feed, verdict: Verdict
-) -> None:
-    batch_id = f"planted-{verdict}"
-    feed.telemetry(events.BatchAccepted(feed.clock.now, batch_id, 1))
-    feed.telemetry(events.SampleFinished(feed.clock.now, batch_id, planted(verdict), 0))
-    paths = [f"/v1/telemetry/batches/{batch_id}/samples/0", f"/v1/telemetry/batches/{batch_id}", "/v1/telemetry"]
-    for path in [*paths, "/v1/telemetry/batches", "/metrics"]:
-        assert CANARY not in http.get(path, headers={"x-role": "reader"}).text
-    as_operator = http.get(paths[0], headers={"x-role": "operator"}).json()
+def test_a_reader_sees_no_text_that_could_tell_of_a_test(verdict: Verdict) -> None:
+    telemetry = Telemetry(Settings(), capacity=1)
+    telemetry(events.BatchAccepted(0.0, "b", 1))
+    telemetry(events.SampleFinished(0.0, "b", planted(verdict), 0))
+    of_sample = "/v1/telemetry/batches/b/samples/0"
+    with TestClient(app_of(SimpleNamespace(telemetry=telemetry, draining=False))) as http:
+        for path in [of_sample, "/v1/telemetry/batches/b", "/v1/telemetry/batches", "/v1/telemetry", "/metrics"]:
+            answer = http.get(path, headers={"x-role": "reader"})
+            assert answer.status_code == 200
+            assert CANARY not in answer.text
+        as_operator = http.get(of_sample, headers={"x-role": "operator"}).json()
+        as_reader = http.get(of_sample, headers={"x-role": "reader"}).json()
     assert as_operator["view"] == "operator"
     assert decode_result_line(json.dumps(as_operator["result"]).encode()) == planted(verdict)
-    as_reader = http.get(paths[0], headers={"x-role": "reader"}).json()
     assert as_reader["view"] == "reader"
     assert (as_reader["result"]["verdict"], as_reader["result"]["code"]) == (verdict.value, "print(1)")
     assert as_reader["result"]["denied"] == ["socket"]
@@ -240,26 +235,15 @@ def test_every_field_is_for_readers_or_is_known_not_to_be() -> None:
 # --- the whole server -------------------------------------------------------------------------------
 
 
-def test_a_batch_over_http_is_on_the_dashboard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_batch_over_http_is_on_the_dashboard(server: Server) -> None:
     """The server hands batches to the engine in slices; telemetry sees the batch of the client."""
-    monkeypatch.setattr(
-        asynchronous, "_build_engine", lambda settings, sinks: Engine(settings, sinks=sinks, command=FAKE)
-    )
-    settings = Settings(workers=1, server_journal=str(tmp_path / "journal.db"))
-    samples = [{"id": f"s{n}", "code": f"x = {n}", "tests": [{"stdin": "", "stdout": ""}]} for n in range(3)]
-
-    async def scenario() -> dict[str, Any]:
-        from litestar.testing import AsyncTestClient  # noqa: PLC0415
-
-        async with open_context(settings) as context, AsyncTestClient(build_app(context)) as client:
-            accepted = (await client.post("/v1/batches", json={"samples": samples})).json()
-            await client.get(f"/v1/batches/{accepted['batch_id']}/results?wait_s=60")
-            seen: dict[str, Any] = (await client.get(f"/v1/telemetry/batches/{accepted['batch_id']}")).json()
-            return seen
-
-    seen = asyncio.run(scenario())
+    batch_id = server.submit([sample(f"s{number}", "fail" if number else "pass") for number in range(3)])
+    assert server.results(batch_id)["state"] == "DONE"
+    seen = server.http.get(f"/v1/telemetry/batches/{batch_id}").json()
     assert (seen["batch"]["samples"], seen["batch"]["finished"], seen["batch"]["state"]) == (3, 3, "DONE")
     assert [row["id"] for row in seen["rows"]] == ["s0", "s1", "s2"]
+    assert server.http.get("/v1/telemetry").json()["queue"] == 0
+    assert f"scalebox_workers_wanted {PLACE['workers']}.0" in server.http.get("/metrics").text
 
 
 # --- colours ----------------------------------------------------------------------------------------

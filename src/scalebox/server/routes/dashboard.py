@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 from litestar import Request, Response, get
-from litestar.params import FromQuery, QueryParameter
+from litestar.params import Parameter
 from litestar.response import ServerSentEvent, ServerSentEventMessage
 
 from scalebox.core.codec import encode_result_line
@@ -35,7 +35,10 @@ _HEADERS = {
     "X-Content-Type-Options": "nosniff",
 }
 
-RangeS = Annotated[int, QueryParameter(ge=1, le=MAX_RANGE_S, description="Seconds, rounded up to 300, 900 or 3600.")]
+RangeS = Annotated[int, Parameter(ge=1, le=MAX_RANGE_S, description="Seconds, rounded up to 300, 900 or 3600.")]
+
+Index = Annotated[int, Parameter(ge=0, description="The sample's place in its batch, from 0.")]
+BatchId = Annotated[str, Parameter(description="The id that the submission was answered with.")]
 
 
 class Overviews:
@@ -110,7 +113,7 @@ def _live(context: Context, telemetry: Telemetry) -> list[Any]:
 def _drill_down(telemetry: Telemetry) -> list[Any]:
     @get("/v1/telemetry/batches", tags=["telemetry"], summary="Batches of late", guards=_GUARDS, sync_to_thread=True)
     def batches(
-        limit: Annotated[int, QueryParameter(ge=1, le=200)] = 50, offset: Annotated[int, QueryParameter(ge=0)] = 0
+        limit: Annotated[int, Parameter(ge=1, le=200)] = 50, offset: Annotated[int, Parameter(ge=0)] = 0
     ) -> list[BatchRow]:
         """Return the last batches of all clients, the newest first."""
         return telemetry.batches(limit, offset)
@@ -123,10 +126,10 @@ def _drill_down(telemetry: Telemetry) -> list[Any]:
         sync_to_thread=True,
     )
     def batch(
-        batch_id: str,
-        verdict: FromQuery[Verdict | None] = None,
-        limit: Annotated[int, QueryParameter(ge=1, le=500)] = 100,
-        offset: Annotated[int, QueryParameter(ge=0)] = 0,
+        batch_id: BatchId,
+        verdict: Annotated[Verdict | None, Parameter(description="Samples of this verdict alone.")] = None,
+        limit: Annotated[int, Parameter(ge=1, le=500)] = 100,
+        offset: Annotated[int, Parameter(ge=0)] = 0,
     ) -> BatchDetail:
         """Return a batch, its distributions, and a page of its samples (of one verdict, if asked for)."""
         found = telemetry.batch(batch_id, verdict=verdict or "", offset=offset, limit=limit)
@@ -141,7 +144,7 @@ def _drill_down(telemetry: Telemetry) -> list[Any]:
         guards=_GUARDS,
         sync_to_thread=True,
     )
-    def sample(request: Request[Any, Any, Any], batch_id: str, index: int) -> Response[bytes]:
+    def sample(request: Request[Any, Any, Any], batch_id: BatchId, index: Index) -> Response[bytes]:
         """Return `{"view", "result"}`: the whole result for an operator, one without texts of tests for a reader."""
         result = telemetry.result(batch_id, index)
         if result is None:
