@@ -1,30 +1,30 @@
-"""A real server on a port of the system's choice, in a thread."""
+"""An application on a port of the system's choice, in a thread: for tests that need no engine behind it."""
 
 from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import uvicorn
 
-from scalebox.server.app import build_app
-from scalebox.server.context import Context
-
 
 @contextmanager
-def serving(context: Context) -> Iterator[str]:
-    """Yield the address of a server over `context`; it has ended when this returns."""
+def listening(app: Any, drain: Callable[[], None]) -> Iterator[str]:
+    """Yield the address of `app`; `drain` is called to end its streams, and it has ended when this returns."""
     listener = socket.create_server(("127.0.0.1", 0))
-    config = uvicorn.Config(build_app(context), log_level="warning", lifespan="off", timeout_graceful_shutdown=10)
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=lambda: server.run(sockets=[listener]), daemon=True)
+    server = uvicorn.Server(
+        uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", ws="none", timeout_graceful_shutdown=10)
+    )
+    thread = threading.Thread(target=lambda: server.run(sockets=[listener]), name="test-server")
     thread.start()
     try:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
     finally:
-        context.draining = True
+        drain()
         server.should_exit = True
         thread.join(60)
         listener.close()
+        assert not thread.is_alive()
