@@ -222,8 +222,8 @@ def test_it_fits_any_screen(page: Page, site: Site, width: int, scheme: str) -> 
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert page.evaluate("document.documentElement.dataset.theme") == scheme
         outside = page.evaluate(
-            "[...document.querySelectorAll('main a, main td, main dd, main dt, main h1, main h2')].filter((e) => {"
-            " const r = e.getBoundingClientRect(); return r.width && r.right > innerWidth + 1 && !e.closest('.scroll'); })"
+            "[...document.querySelectorAll('main a, main td, main dd, main dt, main h1, main h2')]"
+            ".filter((e) => !e.closest('.scroll') && e.getBoundingClientRect().right > innerWidth + 1)"
             ".map((e) => e.textContent)"
         )
         assert outside == []

@@ -691,6 +691,12 @@ addEventListener("hashchange", () => {
   if (!$("case")) scrollTo(0, 0);
   $("main").focus({ preventScroll: true });
 });
+// A page that is left may be kept for going back; its stream would take up one of the browser's few connections.
+addEventListener("pagehide", () => {
+  state.watch += 1;
+  state.stop?.abort();
+});
+addEventListener("pageshow", (event) => event.persisted && start());
 addEventListener("resize", () => requestAnimationFrame(render));
 
 dress();
