@@ -29,7 +29,7 @@ commands, answers = int(sys.argv[1]), int(sys.argv[2])
 os.dup2(commands, 3); os.dup2(answers, 4)
 os.execv(sys.argv[3], sys.argv[3:])
 """
-_PATIENCE_S = 30.0
+_PATIENCE_S = 90.0
 
 
 class Page:
