@@ -45,7 +45,9 @@ class Context:
 
 @contextlib.asynccontextmanager
 async def open_context(settings: Settings, *, sinks: Sequence[Sink] = ()) -> AsyncIterator[Context]:
-    """Start an engine and what stands before it, on the running loop; raises SettingsError.
+    """Start an engine and what stands before it, on the running loop, once a first sample has passed.
+
+    Raises SettingsError, and SandboxError or EngineClosed where the engine cannot run.
 
     `sinks` are told of the batches of clients, and of the engine's workers.
     """
@@ -65,13 +67,15 @@ async def open_context(settings: Settings, *, sinks: Sequence[Sink] = ()) -> Asy
             )
         journal = Journal(path)
         stack.callback(journal.close)
-        feed = Feed(capacity)
+        feed = Feed(capacity, settings.max_pending)
         client = AsyncScaleBoxClient(settings=settings, sinks=[feed.sink, *told])
         try:
             feed.open(client)
+            readiness = Readiness(settings, feed)
+            await readiness.prove()
             batches = Batches(settings, journal, feed, emit)
             await batches.start()
-            yield Context(settings, client, journal, feed, batches, Readiness(settings, feed), telemetry=telemetry)
+            yield Context(settings, client, journal, feed, batches, readiness, telemetry=telemetry)
             await batches.stop()
         finally:
             await client.close()

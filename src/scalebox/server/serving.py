@@ -17,8 +17,8 @@ from scalebox.server.context import Context, open_context
 
 _log = logging.getLogger(__name__)
 
-#: Seconds between two looks whether all is done, and that open streams have to end.
-_LOOK_S, _LINGER_S = 0.1, 5
+#: Seconds between two looks whether all is done, that open streams have to end, and for which idle connections stay.
+_LOOK_S, _LINGER_S, _KEEP_ALIVE_S = 0.1, 5, 75
 
 
 class Draining(uvicorn.Server):
@@ -35,6 +35,7 @@ class Draining(uvicorn.Server):
                 lifespan="on",
                 ws="none",
                 limit_concurrency=context.settings.server_connections,
+                timeout_keep_alive=_KEEP_ALIVE_S,
                 timeout_graceful_shutdown=_LINGER_S,
             )
         )
@@ -65,9 +66,8 @@ class Draining(uvicorn.Server):
 
 
 async def serve(settings: Settings, listener: socket.socket, started: Callable[[Context], None]) -> None:
-    """Serve until a signal ends it; calls `started` once requests are taken. Raises SettingsError, SandboxError."""
+    """Serve until a signal ends it; calls `started` once requests are taken. Raises what `open_context` does."""
     async with open_context(settings) as context:
-        await context.readiness.prove()
         server = Draining(context)
         serving = asyncio.create_task(server.serve(sockets=[listener]))
         while not server.started and not serving.done():
