@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.server.feed import USUAL, Clock, Feed
 
@@ -127,6 +127,7 @@ def keys(alerts: tuple[Alert, ...]) -> list[tuple[str, str]]:
     return [(alert.rule, alert.subject) for alert in alerts]
 
 
+@settings(max_examples=50)
 @given(st.lists(READINGS, max_size=4), READINGS, TUNED)
 def test_the_same_reading_again_changes_nothing(before: list[Reading], last: Reading, settings: Settings) -> None:
     up: tuple[Alert, ...] = ()
@@ -136,6 +137,7 @@ def test_the_same_reading_again_changes_nothing(before: list[Reading], last: Rea
     assert len(set(keys(up))) == len(up)
 
 
+@settings(max_examples=50)
 @given(st.lists(READINGS, max_size=4), READINGS, TUNED)
 def test_hysteresis(before: list[Reading], last: Reading, settings: Settings) -> None:
     """Raised at 1, cleared at the share of it that is set, as it was in between; unknown raises nothing."""

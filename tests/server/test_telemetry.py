@@ -8,7 +8,7 @@ import threading
 from collections import Counter
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.server.feed import Clock, Feed
 
@@ -188,6 +188,7 @@ STEPS = st.lists(
 )
 
 
+@settings(max_examples=50)
 @given(STEPS)
 def test_whatever_comes_is_counted_once(steps: list[tuple[str, int, float]]) -> None:
     clock = Clock()
