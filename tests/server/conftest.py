@@ -50,8 +50,8 @@ class Server:
 
 
 @contextmanager
-def serving(settings: Settings, sinks: Any = ()) -> Iterator[Server]:
-    """Run a server with scripted workers until the block ends."""
+def serving(settings: Settings, sinks: Any = (), command: Any = FAKE) -> Iterator[Server]:
+    """Run a server until the block ends, with scripted workers, or real ones where `command` is empty."""
     started: dict[str, Any] = {}
     ready = threading.Event()
 
@@ -77,7 +77,7 @@ def serving(settings: Settings, sinks: Any = ()) -> Iterator[Server]:
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(
-            asynchronous, "_build_engine", lambda settings, sinks: Engine(settings, sinks=sinks, command=FAKE)
+            asynchronous, "_build_engine", lambda settings, sinks: Engine(settings, sinks=sinks, command=command)
         )
         thread = threading.Thread(target=run, name="server")
         thread.start()

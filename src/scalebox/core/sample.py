@@ -126,7 +126,8 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True):
     text that either of them continues, up to a text of `stop`; `entry_points` are candidate names of what is tested
     (`f`, `Solution().f`), the first that the program defines counts; `setup` runs on the tests' side before
     they do. `solution_files` (name to text) lie beside the program, whose own file is `main`. `checker` judges outputs
-    instead of `match`; with `interactor` the program talks to that one instead of reading a text.
+    instead of `match`; with `interactor` the program talks to that one instead of reading a text. `held` says that the
+    tests were found by `problem_id`: whoever submitted the sample may not see the hidden ones.
     """
 
     id: str
@@ -148,4 +149,5 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True):
     reward: str = "pass_rate"
     extract: Literal["auto", "last", "first", "longest"] = "auto"
     early_stop: bool = False
+    held: bool = False
     meta: Any = None

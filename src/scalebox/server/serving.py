@@ -32,6 +32,7 @@ class Draining(uvicorn.Server):
                 log_config=None,
                 access_log=False,
                 server_header=False,
+                proxy_headers=False,  # whoever asks could call itself by any address
                 lifespan="on",
                 ws="none",
                 limit_concurrency=context.settings.server_connections,

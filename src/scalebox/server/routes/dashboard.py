@@ -16,6 +16,7 @@ from litestar.response import ServerSentEvent, ServerSentEventMessage
 from scalebox.core.codec import encode_result_line
 from scalebox.core.result import CaseResult, VerificationResult
 from scalebox.core.verdicts import Verdict
+from scalebox.server.authentication import OPEN
 from scalebox.server.context import Context
 from scalebox.server.errors import Refused
 from scalebox.server.guards import needs
@@ -74,7 +75,7 @@ def _pages() -> list[Any]:
         body = folder.joinpath(name).read_bytes()
         media_type = f"{_TYPES[name.rpartition('.')[2]]}; charset=utf-8"
 
-        @get(path, name=name, include_in_schema=False, sync_to_thread=False, opt={"open_to_all": True})
+        @get(path, name=name, include_in_schema=False, sync_to_thread=False, opt={OPEN: True})
         def serve() -> Response[bytes]:
             return Response(body, headers={**_HEADERS, "Content-Type": media_type})
 
