@@ -15,7 +15,7 @@ import pytest
 from litestar import Litestar
 from litestar.testing import TestClient
 from litestar.types import ASGIApp, Receive, Scope, Send
-from tests.server.conftest import PLACE, Server, sample
+from tests.server.conftest import PLACE, Server, sample, serving
 from tests.server.feed import Clock, Feed
 
 from scalebox.core import events
@@ -28,6 +28,7 @@ from scalebox.server.principal import Principal, Role
 from scalebox.server.routes import dashboard, metrics
 from scalebox.server.routes.dashboard import reader_view
 from scalebox.server.telemetry import Telemetry
+from scalebox.server.tokens import create_token
 
 PAGES = {
     "/dashboard": "text/html",
@@ -244,6 +245,30 @@ def test_a_batch_over_http_is_on_the_dashboard(server: Server) -> None:
     assert [row["id"] for row in seen["rows"]] == ["s0", "s1", "s2"]
     assert server.http.get("/v1/telemetry").json()["queue"] == 0
     assert f"scalebox_workers_wanted {PLACE['workers']}.0" in server.http.get("/metrics").text
+
+
+@pytest.mark.parametrize("path", ["/v1/telemetry", "/v1/telemetry/batches", "/v1/telemetry/stream", "/metrics"])
+def test_with_tokens_the_page_is_open_and_what_it_shows_is_not(
+    locked: tuple[Server, dict[Role, str]], path: str
+) -> None:
+    server, tokens = locked
+    for page in PAGES:
+        assert server.http.get(page).status_code == 200
+    assert server.http.get(path).status_code == 401
+    for role in (Role.TRAINER, Role.POLICY):
+        assert server.http.get(path, headers={"Authorization": f"Bearer {tokens[role]}"}).status_code == 403
+    with server.http.stream("GET", path, headers={"Authorization": f"Bearer {tokens[Role.READER]}"}) as answer:
+        assert answer.status_code == 200
+        assert next(answer.iter_bytes())
+
+
+@pytest.fixture(scope="module")
+def locked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, dict[Role, str]]]:
+    """Return a server that asks for tokens, and one of each role."""
+    path = str(tmp_path_factory.mktemp("access") / "tokens")
+    tokens = {role: create_token(path, role.value, role) for role in Role}
+    with serving(Settings(**PLACE, server_tokens=path)) as server:
+        yield server, tokens
 
 
 # --- colours ----------------------------------------------------------------------------------------
