@@ -15,25 +15,29 @@ _RISKY = frozenset({"medium", "high"})
 
 
 class Facts:
-    """What is worth counting of a result, found once. `steps` is the length of its trajectory, None for none."""
+    """What is worth counting of a result, found once. `steps` is the length of its trajectory, None for none.
+
+    A result from the cache tells of the run that was kept: its times and attempts are not counted again.
+    """
 
     __slots__ = ("case_verdicts", "cases", "denied", "result", "reverified", "steps")
 
     def __init__(self, result: VerificationResult) -> None:
         self.result = result
         self.denied = is_denied(result)
-        self.reverified = sum(case.attempts > 1 for case in result.cases)
+        ran = [] if result.cached else [case for case in result.cases if case.attempts]
+        self.reverified = sum(case.attempts > 1 for case in ran)
         self.steps = trajectory_steps(result.meta)
         self.case_verdicts = Counter([case.verdict.value for case in result.cases])
         self.cases = Sketch()
-        for case in result.cases:
-            if case.attempts:
-                self.cases.add(case.wall_s)
+        for case in ran:
+            self.cases.add(case.wall_s)
 
 
 @dataclass(slots=True)
 class Window:
-    """Counts of one stretch. Times in seconds; `work` is what a sample took once it had begun.
+    """Counts of one stretch. Times in seconds; `work` is what a sample took once it had begun, those from the
+    cache left out.
 
     `intercepted` are samples that were denied something, or look risky: the engine's catch of attempts to cheat.
     `queue` and `least_queue` are the most and the fewest samples that waited or ran at any time.
@@ -43,6 +47,7 @@ class Window:
     queue: int = 0
     least_queue: int = 0
     accepted: int = 0
+    samples: int = 0
     batches_done: int = 0
     batches_failed: int = 0
     cached: int = 0
@@ -66,11 +71,6 @@ class Window:
     risks: Counter[str] = field(default_factory=Counter)
 
     @property
-    def samples(self) -> int:
-        """Return how many samples have a result."""
-        return self.work.count
-
-    @property
     def busy_s(self) -> float:
         """Return the seconds that workers spent on samples."""
         return self.build_s + self.run_s + self.judge_s
@@ -78,12 +78,13 @@ class Window:
     def add(self, facts: Facts) -> None:
         """Count a sample's result."""
         result, timings = facts.result, facts.result.timings
+        self.samples += 1
         self.verdicts[result.verdict.value] += 1
         self.risks[result.risk] += 1
-        self.work.add(work_s(result))
         self.waiting.add(timings.queue_s)
         self.cached += result.cached
-        if not result.cached:  # kept timings are of the run that was kept
+        if not result.cached:
+            self.work.add(work_s(result))
             self.build_s += timings.build_s
             self.run_s += timings.run_s
             self.judge_s += timings.judge_s
