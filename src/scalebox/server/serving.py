@@ -6,6 +6,7 @@ import asyncio
 import logging
 import socket
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from types import FrameType
 from typing import Any
 
@@ -19,6 +20,7 @@ _log = logging.getLogger(__name__)
 
 #: Seconds between two looks whether all is done, that open streams have to end, and for which idle connections stay.
 _LOOK_S, _LINGER_S, _KEEP_ALIVE_S = 0.1, 5, 75
+_THREADS = 32
 
 
 class Draining(uvicorn.Server):
@@ -68,6 +70,8 @@ class Draining(uvicorn.Server):
 
 async def serve(settings: Settings, listener: socket.socket, started: Callable[[Context], None]) -> None:
     """Serve until a signal ends it; calls `started` once requests are taken. Raises what `open_context` does."""
+    # Bodies that are read must not take the threads from the feed.
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS, "scalebox-server"))
     async with open_context(settings) as context:
         server = Draining(context)
         serving = asyncio.create_task(server.serve(sockets=[listener]))
