@@ -15,6 +15,7 @@ from click.testing import CliRunner, Result
 
 from scalebox import ScaleBoxClient
 from scalebox.cli.main import main
+from scalebox.core.codec import decode_sample, encode_sample
 from scalebox.core.errors import InputError, SettingsError
 from scalebox.core.settings import Settings
 from scalebox.problems import Problem, ProblemStore, check_problem, open_problems, read_problems, sample_of
@@ -187,6 +188,12 @@ def test_a_sample_gets_what_its_problem_says(store: ProblemStore) -> None:
     assert (newest.limits.cpu_s, newest.language, newest.held, newest.problem_id) == (4, "cpp", True, "square")
     assert (first.limits.cpu_s, first.match.mode, first.problem_id) == (3, "exact", "square@1")
     assert (first.meta, first.reward, len(first.tests)) == (1, "all_or_nothing", 2)
+
+
+def test_that_tests_are_held_survives_the_journal(store: ProblemStore) -> None:
+    _version(store)
+    assert decode_sample(encode_sample(_sample(store))) == _sample(store)
+    assert decode_sample(encode_sample(_sample(store))).held
 
 
 def test_a_sample_with_tests_of_its_own_asks_no_problem(store: ProblemStore) -> None:

@@ -6,6 +6,7 @@ import json
 
 import click
 
+from scalebox.cli.options import config_option
 from scalebox.core.errors import InputError, SettingsError
 
 
@@ -15,7 +16,7 @@ from scalebox.core.errors import InputError, SettingsError
 @click.option("--noted", metavar="N:HASH", help="With --check: a record that must be there, as an earlier check told.")
 @click.option("--event", metavar="NAME", help="Only records of this event.")
 @click.option("--sample", "sample_id", metavar="ID", help="Only records of this sample.")
-@click.option("--config", metavar="FILE", help="Settings file (TOML) instead of scalebox.toml.")
+@config_option
 @click.option("--json", "as_json", is_flag=True, help="With --check: print one JSON object.")
 def audit(
     *,

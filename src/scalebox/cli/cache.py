@@ -9,8 +9,7 @@ from typing import Any
 
 import click
 
-_CONFIG = click.option("--config", metavar="FILE", help="Settings file (TOML) instead of scalebox.toml.")
-_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+from scalebox.cli.options import config_option, json_option
 
 
 @click.group()
@@ -19,8 +18,8 @@ def cache() -> None:
 
 
 @cache.command()
-@_CONFIG
-@_JSON
+@config_option
+@json_option
 def stats(*, config: str | None, as_json: bool) -> None:
     """Show what is kept, and how often it was found."""
     store, settings = _opened(config)
@@ -38,8 +37,8 @@ def stats(*, config: str | None, as_json: bool) -> None:
 
 
 @cache.command()
-@_CONFIG
-@_JSON
+@config_option
+@json_option
 def clear(*, config: str | None, as_json: bool) -> None:
     """Forget all that is kept. Classes that are switched off stay so: see audit --reset."""
     store, settings = _opened(config)
@@ -50,8 +49,8 @@ def clear(*, config: str | None, as_json: bool) -> None:
 
 @cache.command()
 @click.option("--reset", is_flag=True, help="Use the classes that are switched off again, without their entries.")
-@_CONFIG
-@_JSON
+@config_option
+@json_option
 def audit(*, reset: bool, config: str | None, as_json: bool) -> None:
     """Show what came of kept results that were run again (the setting cache_audit).
 

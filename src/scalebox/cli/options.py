@@ -19,8 +19,11 @@ COMMAND_LINE = "command line"
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
+config_option = click.option("--config", metavar="FILE", help="Settings file (TOML) instead of scalebox.toml.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+
 _ENGINE_OPTIONS = (
-    click.option("--config", metavar="FILE", help="Settings file (TOML) instead of scalebox.toml."),
+    config_option,
     click.option("--workers", type=int, metavar="N", help="Worker processes; 0 is one per physical core."),
     click.option("--tier", metavar="NAME", help="Isolation tier: auto, namespace or process."),
     click.option("--interpreter", metavar="PATH", help="The Python that runs samples."),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
+from scalebox.cli.options import config_option, json_option
 from scalebox.core.errors import InputError, SettingsError
 
 if TYPE_CHECKING:
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 _MOST_SHOWN = 100
 _PAGE = 1000
 _STORE = click.option("--store", "path", metavar="DB", help="The database, instead of the setting server_problems.")
-_CONFIG = click.option("--config", metavar="FILE", help="Settings file (TOML) instead of scalebox.toml.")
-_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
 
 @click.group()
@@ -29,8 +28,8 @@ def problems() -> None:
 @problems.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE.jsonl…")
 @_STORE
-@_CONFIG
-@_JSON
+@config_option
+@json_option
 def load(*, files: tuple[str, ...], path: str | None, config: str | None, as_json: bool) -> None:
     """Load problems from JSON Lines: all of a file, or none where one of its lines is unusable.
 
@@ -58,8 +57,8 @@ def load(*, files: tuple[str, ...], path: str | None, config: str | None, as_jso
 
 @problems.command(name="list")
 @_STORE
-@_CONFIG
-@_JSON
+@config_option
+@json_option
 def list_(*, path: str | None, config: str | None, as_json: bool) -> None:
     """List the problems: id, version, how many tests, how many of them hidden. --json prints an object a line."""
     store = _opened(path or _set_store(config))
@@ -76,7 +75,7 @@ def list_(*, path: str | None, config: str | None, as_json: bool) -> None:
 @problems.command()
 @click.argument("problem_ids", nargs=-1, required=True, metavar="ID…")
 @_STORE
-@_CONFIG
+@config_option
 def delete(*, problem_ids: tuple[str, ...], path: str | None, config: str | None) -> None:
     """Delete problems with all their versions. Exit code: 1 if one is not there."""
     store = _opened(path or _set_store(config))

@@ -8,13 +8,12 @@ from typing import Any
 import click
 import msgspec
 
+from scalebox.cli.options import config_option, json_option
 from scalebox.core.errors import SettingsError
 
 ROLES = ("policy", "trainer", "operator", "reader")
 
 _FILE = click.option("--file", "path", metavar="FILE", help="The file of tokens, instead of the setting server_tokens.")
-_CONFIG = click.option("--config", metavar="FILE", help="Settings file (TOML) instead of scalebox.toml.")
-_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
 
 @click.group()
@@ -27,7 +26,7 @@ def token() -> None:
 @click.option("--role", required=True, type=click.Choice(ROLES), help="What the client may do with it.")
 @click.option("--note", default="", metavar="TEXT", help="A remark, for the list.")
 @_FILE
-@_CONFIG
+@config_option
 def create(*, client: str, role: str, note: str, path: str | None, config: str | None) -> None:
     """Add a token and print it: once, and never again. A client may have several."""
     from scalebox.server.principal import Role
@@ -38,8 +37,8 @@ def create(*, client: str, role: str, note: str, path: str | None, config: str |
 
 @token.command(name="list")
 @_FILE
-@_CONFIG
-@_JSON
+@config_option
+@json_option
 def list_(*, path: str | None, config: str | None, as_json: bool) -> None:
     """List the tokens by their ids."""
     from scalebox.server.tokens import read_tokens
@@ -58,7 +57,7 @@ def list_(*, path: str | None, config: str | None, as_json: bool) -> None:
     "--client", default="", metavar="NAME", help="Revoke all tokens of this client, instead of one by its ID."
 )
 @_FILE
-@_CONFIG
+@config_option
 def revoke(*, token_id: str, client: str, path: str | None, config: str | None) -> None:
     """Take a token out of the file; a running server sees it at the next request.
 

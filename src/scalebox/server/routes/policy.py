@@ -46,7 +46,7 @@ def handlers(context: Context) -> list[Any]:
         await desk.wait(submission, min(wait_s, _MOST_WAIT_S))
         return answer(request, submission.answer())
 
-    @get("/v1/submissions/{name:str}", guards=trainers, tags=tags, summary="A policy's program, for its trainer")
+    @get("/v1/submissions/{name:str}", guards=trainers, tags=tags, summary="One program of a policy, for its trainer")
     async def submission(request: AnyRequest, name: FromPath[str], client: FromQuery[str] = "") -> Response[Any]:
         """Look at a policy's program as its trainer, whose token has the same client's name; an operator names one."""
         operator = request.user.role == Role.OPERATOR
