@@ -28,6 +28,7 @@ need scalac scala
 need racket racket
 need sqlite3 sqlite3
 need iverilog iverilog
+need chromium chromium  # for the tests of the dashboard
 # Not just any rustc: one below somebody's home is out of reach for the users that the process tier runs programs as.
 need /usr/bin/rustc rustc
 need /usr/bin/cargo cargo

@@ -159,6 +159,36 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     server_log: Annotated[
         Literal["debug", "info", "warning", "error"], _is("Least level of the server's log; debug names every sample.")
     ] = "info"
+    server_telemetry_mb: Annotated[
+        int, _is("MiB of results that the server's dashboard keeps to drill down into, the newest.", ge=0, le=1 << 16)
+    ] = 64
+    server_alert_window_s: Annotated[float, _is("Seconds of the stretch that alert rules look at.", ge=10, le=600)] = (
+        60.0
+    )
+    server_alert_baseline_s: Annotated[
+        float, _is("Seconds of the stretch before it that they compare it with.", ge=60, le=3000)
+    ] = 900.0
+    server_alert_min_samples: Annotated[int, _is("Results that a stretch must have for a rule to judge it.", ge=1)] = (
+        100
+    )
+    server_alert_surge: Annotated[
+        float, _is("Rise of a verdict's share of samples that raises verdict_surge.", gt=0, le=1)
+    ] = 0.2
+    server_alert_tail: Annotated[
+        float, _is("Factor by which the 99th percentile of sample times grows that raises tail_growth.", gt=1)
+    ] = 3.0
+    server_alert_unknown: Annotated[
+        float, _is("Share of unknown and internal_error samples that raises unknown_rise.", gt=0, le=1)
+    ] = 0.02
+    server_alert_throughput: Annotated[
+        float, _is("Fall of throughput, as a share, that raises throughput_fall while samples wait.", gt=0, le=1)
+    ] = 0.6
+    server_alert_interception: Annotated[
+        float, _is("Fall of the share of denied or risky samples that raises interception_fall.", gt=0, le=1)
+    ] = 0.7
+    server_alert_clear: Annotated[
+        float, _is("Share of its threshold that a signal must fall to before its alert is cleared.", ge=0, le=1)
+    ] = 0.7
 
     def cache_folder(self) -> str:
         """Return the folder that `cache_dir` stands for."""

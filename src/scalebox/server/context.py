@@ -21,6 +21,7 @@ from scalebox.server.batches import Batches
 from scalebox.server.feed import Feed, by_batch
 from scalebox.server.journal import Journal
 from scalebox.server.readiness import Readiness
+from scalebox.server.telemetry import Telemetry
 from scalebox.server.tokens import TokenStore
 from scalebox.sinks.audit_log import AuditLog
 
@@ -45,7 +46,7 @@ class Context:
     tokens: TokenStore | None = None
     audit: AuditLog | None = None
     problems: ProblemStore | None = None
-    telemetry: Any = None
+    telemetry: Telemetry | None = None
     draining: bool = False
 
 
@@ -57,6 +58,8 @@ async def open_context(settings: Settings, *, sinks: Sequence[Sink] = ()) -> Asy
 
     `sinks` are told of the batches of clients, and of the engine's workers.
     """
+    capacity = len(worker_cores(settings.workers))
+    telemetry = Telemetry(settings, capacity=capacity)
     with contextlib.ExitStack() as stack:
         path = settings.server_journal or _journal_path(settings)
         if not path:
@@ -66,7 +69,8 @@ async def open_context(settings: Settings, *, sinks: Sequence[Sink] = ()) -> Asy
         journal = Journal(path)
         stack.callback(journal.close)
         access = stack.enter_context(open_access(settings))
-        told = [by_batch(sink) for sink in (*sinks, *access.sinks)]
+        listening: list[Sink] = [telemetry, *sinks, *access.sinks]
+        told = [by_batch(sink) for sink in listening]
 
         def emit(event: Event) -> None:
             for sink in told:
@@ -75,7 +79,7 @@ async def open_context(settings: Settings, *, sinks: Sequence[Sink] = ()) -> Asy
                 except Exception:  # as the engine does: one that fails keeps nothing else from going on
                     _log.exception("a sink fails")
 
-        feed = Feed(len(worker_cores(settings.workers)), settings.max_pending)
+        feed = Feed(capacity, settings.max_pending)
         client = AsyncScaleBoxClient(settings=access.engine, sinks=[feed.sink, *told])
         try:
             feed.open(client)
@@ -84,7 +88,16 @@ async def open_context(settings: Settings, *, sinks: Sequence[Sink] = ()) -> Asy
             batches = Batches(settings, journal, feed, emit)
             await batches.start()
             yield Context(
-                settings, client, journal, feed, batches, readiness, access.tokens, access.audit, access.problems
+                settings,
+                client,
+                journal,
+                feed,
+                batches,
+                readiness,
+                access.tokens,
+                access.audit,
+                access.problems,
+                telemetry,
             )
             await batches.stop()
         finally:
