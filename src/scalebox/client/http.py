@@ -68,7 +68,6 @@ class Http:
         A server that is busy (429, 503) is asked again as it says, for up to `wait_s` seconds. An answer that takes
         longer than `answer_s` is lost. Raises what the answer stands for, and ServerError.
         """
-
         give_up_at = time.monotonic() + wait_s
         patience = _Patience(self._retry_s, self._address, self._revive)
         while True:
@@ -101,6 +100,8 @@ class Http:
                 async with self._open("GET", path, None, headers(), _SILENCE_S) as response:
                     if response.status >= 300:
                         answer = await _read(response)
+                        if answer.status == 429 or answer.status in _GATEWAY:
+                            raise ConnectionResetError(f"it answered {answer.status}: {answer.problem().message}")
                         raise error_of(answer.status, answer.problem())
                     opened = time.monotonic()
                     async for piece in response.content.iter_any():

@@ -30,7 +30,7 @@ def body_of(records: Sequence[bytes], deadline_s: float | None) -> bytes:
 def encode_sample(sample: Sample | Mapping[str, Any], place: str) -> bytes:
     """Return one sample of such a body; raises InputError, which names it by `place`."""
     try:
-        return _encode_record(_record_of(sample) if isinstance(sample, Sample) else _portable(sample))
+        return _encode_record(_portable(_record_of(sample) if isinstance(sample, Sample) else sample))
     except InputError as error:
         field = ".".join(part for part in (place, error.field) if part)
         raise InputError(error.problem, field=field, mend=error.mend) from None
@@ -137,12 +137,11 @@ def _record_of_test(test: Test) -> dict[str, Any]:
     if isinstance(test, HarnessTest):
         record["harness"] = record.pop("source")
     if isinstance(test, CallTest):
-        arguments, keywords = _decode(record.pop("arguments"))
-        expect = _decode(record.pop("expect"))
-        record |= {"args_repr": repr(arguments), "kwargs": keywords}
-        record |= {
-            "expect" if record.pop("expect_json") else "expect_repr": expect if test.expect_json else repr(expect)
-        }
+        record["args"], record["kwargs"] = _decode(record.pop("arguments"))
+        expect = record["expect"] = _decode(test.expect)
+        if not record.pop("expect_json"):
+            record["expect_repr"] = repr(expect)
+            del record["expect"]
     return record
 
 
