@@ -42,6 +42,8 @@ class FakeServer:
         self.refuse: Callable[[list[dict[str, Any]]], web.Response | None] = lambda _: None
         #: Results after which a stream is cut, for each stream in turn.
         self.cuts: list[int] = []
+        #: Whether submissions wait for their answers.
+        self.held = False
         self.batches: dict[str, _Batch] = {}
         self.keys: dict[str, tuple[bytes, str]] = {}
         self.port = 0
@@ -83,6 +85,17 @@ class FakeServer:
     def release(self) -> None:
         """Have all samples that wait pass."""
         self._run(self._settle(lambda _: True)).result()
+
+    def fail(self) -> None:
+        """Have all batches that are not done FAIL."""
+
+        async def fail() -> None:
+            for batch in self.batches.values():
+                async with batch.changed:
+                    batch.state = "FAILED" if batch.state == "PENDING" else batch.state
+                    batch.changed.notify_all()
+
+        self._run(fail()).result()
 
     def _run(self, coroutine: Coroutine[Any, Any, Any]) -> Future[Any]:
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
@@ -129,6 +142,8 @@ class FakeServer:
             known, batch_id = self.keys[key]
             assert known == body
             return _answer(202, {"batch_id": batch_id})
+        while self.held:
+            await asyncio.sleep(0.001)
         given = msgspec.msgpack.decode(body, ext_hook=codec.read_extension)
         refusal = self.refuse(given["samples"])
         if refusal is not None:
