@@ -18,6 +18,7 @@ from scalebox.schedule.ledger import State
 
 #: For how long the server holds back its answer that a batch is not done yet.
 _POLL_S = 30.0
+_SOON_S = 0.2
 #: What an answer may take beyond that.
 _ANSWER_S = 60.0
 
@@ -46,14 +47,18 @@ class Batches:
         while True:
             left = _POLL_S if give_up_at is None else min(_POLL_S, max(0.0, give_up_at - time.monotonic()))
             path = f"{_path(batch_id)}/results?wait_s={left:.3f}"
+            asked = time.monotonic()
             answer = await self._http.request("GET", path, answer_s=left + _ANSWER_S)
             if answer.status == 200:
                 done = answer.read(Results)
                 if done.state == "FAILED":
                     raise failure_of(done.error)
                 return done.results
-            if give_up_at is not None and time.monotonic() >= give_up_at:
+            now = time.monotonic()
+            if give_up_at is not None and now >= give_up_at:
                 raise TimeoutError(f"batch {batch_id} was not done within {timeout:g} s (fetch it again later)")
+            if now - asked < min(left, _SOON_S):
+                await asyncio.sleep(_SOON_S)  # it would not hold the answer back: it is about to end
 
     async def cancel(self, batch_id: str) -> None:
         """Give up what is not finished of a batch."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
-import json
 import os
 import socket
 import subprocess
@@ -16,14 +15,12 @@ import sys
 import tempfile
 import time
 from importlib.metadata import version
-from typing import Any
-
-import msgspec
 
 from scalebox.client.address import Address
 from scalebox.core.errors import InputError, ServerError
 from scalebox.core.folders import make_own
 from scalebox.core.settings import PREFIX, Settings
+from scalebox.core.toml import as_toml
 
 #: Seconds that a daemon may take to start, on a busy machine, and to end.
 _START_S = 120.0
@@ -144,22 +141,3 @@ def _own_folder() -> str:
 
 def _private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
-
-
-def as_toml(settings: Settings) -> str:
-    """Return the settings that are not the default, as a settings file."""
-    defaults = Settings()
-    lines, tables = [], []
-    for name in settings.__struct_fields__:
-        value = msgspec.to_builtins(getattr(settings, name))
-        if name == "profiles":
-            for profile, limits in value.items():
-                tables += [f"[profiles.{_toml(profile)}]", *(f"{key} = {_toml(item)}" for key, item in limits.items())]
-        elif value != msgspec.to_builtins(getattr(defaults, name)):
-            lines.append(f"{name} = {_toml(value)}")
-    return "\n".join([*lines, *tables, ""])
-
-
-def _toml(value: Any) -> str:
-    """Return a text, number, switch or list as TOML, which writes them as JSON does but for one character."""
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
