@@ -18,7 +18,6 @@ from scalebox.bench import (
     http,
     interactive,
     native,
-    native_programs,
     protocol,
     workloads,
 )

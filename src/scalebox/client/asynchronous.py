@@ -12,6 +12,8 @@ import msgspec
 
 from scalebox.client.embedded import EmbeddedTransport
 from scalebox.client.waiting import LoopWaiting, Waiting
+from scalebox.core.errors import InputError
+from scalebox.core.events import Sink
 from scalebox.core.limits import Limits
 from scalebox.core.result import VerificationResult
 from scalebox.core.sample import Sample
@@ -24,7 +26,11 @@ class Transport(Protocol):
     """How batches reach an engine. The methods mean what those of the client mean."""
 
     async def submit(
-        self, samples: Sequence[Sample | Mapping[str, Any]], deadline_s: float | None, wait_s: float | None
+        self,
+        samples: Sequence[Sample | Mapping[str, Any]],
+        deadline_s: float | None,
+        wait_s: float | None,
+        batch_id: str | None = None,
     ) -> str: ...
     async def submit_one(self, sample: Mapping[str, Any]) -> str: ...
     async def poll(self, batch_id: str) -> State: ...
@@ -41,18 +47,38 @@ class AsyncScaleBoxClient:
 
     `url` says where the engine is: None or "embedded" for one in this process, `http://host:port`,
     `https://…` or `unix:///path.sock` for a server, "auto" for the daemon of this node. `settings` are by
-    default what `scalebox.core.settings.load()` finds; `token` is shown to a server, by default that of the settings.
-    Raises InputError or SettingsError.
+    default what `scalebox.core.settings.load()` finds; `token` is shown to a server, by default that of the settings;
+    `sinks` are called with every event of an engine in this process, on its thread. Raises InputError or SettingsError.
     """
 
-    def __init__(self, url: str | None = None, *, settings: Settings | None = None, token: str | None = None) -> None:
-        self._open(url, settings, token, LoopWaiting())
+    def __init__(
+        self,
+        url: str | None = None,
+        *,
+        settings: Settings | None = None,
+        token: str | None = None,
+        sinks: Sequence[Sink] = (),
+    ) -> None:
+        self._open(url, settings, token, LoopWaiting(), sinks)
 
-    def _open(self, url: str | None, settings: Settings | None, token: str | None, waiting: Waiting) -> None:
+    def _open(
+        self,
+        url: str | None,
+        settings: Settings | None,
+        token: str | None,
+        waiting: Waiting,
+        sinks: Sequence[Sink] = (),
+    ) -> None:
         own = load() if settings is None else settings
         shown = own.token if token is None else token
         own = msgspec.structs.replace(own, token="")  # nothing that runs samples is to know it
-        self._transport = _transport(url, own, shown, waiting)
+        if url in (None, "embedded"):
+            self._transport: Transport = EmbeddedTransport(lambda: _build_engine(own, sinks), own, waiting)
+        elif sinks:
+            raise InputError("are for an engine in this process", field="sinks", mend="leave them out")
+        else:
+            connect = import_module("scalebox.client.remote").connect  # with it comes a client of HTTP
+            self._transport = connect(url, shown, own, waiting)
         # For a client that is dropped without being closed.
         self._finalizer = weakref.finalize(self, self._transport.abandon)
         self._finalizer.atexit = False  # engines and connections close themselves then, and wait for their ends
@@ -84,14 +110,16 @@ class AsyncScaleBoxClient:
         *,
         deadline_s: float | None = None,
         wait_s: float | None = None,
+        batch_id: str | None = None,
     ) -> str:
         """Submit samples, given as records of the input format or as `Sample`, and return the batch's id at once.
 
         What is not finished `deadline_s` seconds from now becomes `unknown` (0: no deadline; None: as set). Where
-        the queue has no room, waits for it up to `wait_s` seconds. Raises InputError, QueueFull, EngineClosed; then
+        the queue has no room, waits for it up to `wait_s` seconds. `batch_id` is the id to have, from callers who keep
+        books of their own; a server gives its own. Raises InputError, QueueFull, EngineClosed; then
         nothing of the batch is taken.
         """
-        return await self._transport.submit(list(samples), deadline_s, wait_s)
+        return await self._transport.submit(list(samples), deadline_s, wait_s, batch_id)
 
     async def poll(self, batch_id: str) -> State:
         """Return "PENDING", "DONE" (every sample has a result) or "FAILED"; raises BatchNotFound."""
@@ -130,17 +158,9 @@ class AsyncScaleBoxClient:
         await self.close()
 
 
-def _transport(url: str | None, settings: Settings, token: str, waiting: Waiting) -> Transport:
-    if url in (None, "embedded"):
-        return EmbeddedTransport(lambda: _build_engine(settings), settings, waiting)
-    remote = import_module("scalebox.client.remote")  # with it comes a client of HTTP
-    transport: Transport = remote.connect(url, token, settings, waiting)
-    return transport
-
-
-def _build_engine(settings: Settings) -> Engine:
+def _build_engine(settings: Settings, sinks: Sequence[Sink] = ()) -> Engine:
     def clean_up(_pid: int) -> None:
         """Remove what jails of workers that are gone have left: a worker that was killed could not."""
         import_module("scalebox.sandbox.leftovers").sweep(settings.scratch_dir)
 
-    return Engine(settings, on_worker_gone=clean_up)
+    return Engine(settings, sinks=sinks, on_worker_gone=clean_up)

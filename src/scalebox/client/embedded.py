@@ -58,10 +58,14 @@ class EmbeddedTransport:
         return await self.submit([sample], None, None)
 
     async def submit(
-        self, given: Sequence[Sample | Mapping[str, Any]], deadline_s: float | None, wait_s: float | None
+        self,
+        given: Sequence[Sample | Mapping[str, Any]],
+        deadline_s: float | None,
+        wait_s: float | None,
+        batch_id: str | None = None,
     ) -> str:
         """Submit samples, and return the batch's id; waits up to `wait_s` seconds for room."""
-        samples = await self._waiting.call(lambda: _checked(given, self._settings))
+        samples = await self._waiting.call(lambda: checked(given, self._settings))
         engine = self.engine
         ledger = engine.batches
         give_up_at = time.monotonic() + (wait_s or 0.0)
@@ -71,7 +75,9 @@ class EmbeddedTransport:
 
         while True:
             try:
-                return await self._waiting.call(lambda: engine.submit(samples, deadline_s=deadline_s))
+                return await self._waiting.call(
+                    lambda: engine.submit(samples, deadline_s=deadline_s, batch_id=batch_id)
+                )
             except QueueFull:
                 if not ledger.ever_fits(len(samples)):
                     raise
@@ -126,7 +132,8 @@ class EmbeddedTransport:
         self._engine.abandon()
 
 
-def _checked(given: Sequence[Sample | Mapping[str, Any]], settings: Settings) -> list[Sample]:
+def checked(given: Sequence[Sample | Mapping[str, Any]], settings: Settings) -> list[Sample]:
+    """Return checked samples; raises InputError, whose field begins with the place, such as `samples[3]`."""
     return [_check(item, f"samples[{index}]", settings) for index, item in enumerate(given)]
 
 

@@ -16,7 +16,7 @@ from scalebox.client.micro_batching import Gatherer, ShareStream
 from scalebox.client.portal import Portal
 from scalebox.client.records import body_of, encode_batch, encode_sample
 from scalebox.client.waiting import Waiting
-from scalebox.core.errors import EngineClosed
+from scalebox.core.errors import EngineClosed, InputError
 from scalebox.core.result import VerificationResult
 from scalebox.core.sample import Sample
 from scalebox.core.settings import Settings
@@ -66,9 +66,15 @@ class RemoteTransport:
         self._closed = False
 
     async def submit(
-        self, samples: Sequence[Sample | Mapping[str, Any]], deadline_s: float | None, wait_s: float | None
+        self,
+        samples: Sequence[Sample | Mapping[str, Any]],
+        deadline_s: float | None,
+        wait_s: float | None,
+        batch_id: str | None = None,
     ) -> str:
         """Submit samples, and return the batch's id; waits up to `wait_s` seconds where the server is busy."""
+        if batch_id is not None:
+            raise InputError("is the server's to choose", field="batch_id", mend="leave it out")
         body = await self._waiting.call(lambda: encode_batch(samples, deadline_s))
         return await self._do(lambda batches: batches.submit(body, wait_s))
 
