@@ -14,6 +14,7 @@ import uvicorn
 from scalebox.core.settings import Settings
 from scalebox.server.app import build_app
 from scalebox.server.context import Context, open_context
+from scalebox.server.idle import IdleExit
 
 _log = logging.getLogger(__name__)
 
@@ -35,8 +36,12 @@ class Draining(uvicorn.Server):
         if self._context.draining:
             self.should_exit = self.force_exit = True
         else:
-            self._context.draining = True
-            self._loop.call_soon_threadsafe(self._drain)
+            self.leave()
+
+    def leave(self) -> None:
+        """Begin to end in good order."""
+        self._context.draining = True
+        self._loop.call_soon_threadsafe(self._drain)
 
     def _drain(self) -> None:
         self._drained = asyncio.create_task(self._wait())
@@ -52,12 +57,20 @@ class Draining(uvicorn.Server):
         self.should_exit = True
 
 
-async def serve(settings: Settings, listener: socket.socket, started: Callable[[Context], None]) -> None:
-    """Serve until a signal ends it; calls `started` once requests are taken. Raises SettingsError, SandboxError."""
+async def serve(
+    settings: Settings, listener: socket.socket, started: Callable[[Context], None], idle_s: float | None = None
+) -> None:
+    """Serve until a signal ends it, or nobody has used it for `idle_s` seconds.
+
+    Calls `started` once requests are taken. Raises SettingsError, SandboxError.
+    """
     async with open_context(settings) as context:
         await context.readiness.prove()
+        app: Any = build_app(context)
+        if idle_s is not None:
+            app = IdleExit(app, idle_s, lambda: not (context.batches.idle and context.feed.idle), lambda: server.leave())
         config = uvicorn.Config(
-            build_app(context),
+            app,
             log_config=None,
             access_log=False,
             server_header=False,
@@ -68,17 +81,22 @@ async def serve(settings: Settings, listener: socket.socket, started: Callable[[
         )
         server = Draining(context, config)
         serving = asyncio.create_task(server.serve(sockets=[listener]))
+        watching = asyncio.create_task(app.watch()) if idle_s is not None else None
         while not server.started and not serving.done():
             await asyncio.sleep(0.01)
         if server.started:
             started(context)
         await serving
+        if watching is not None:
+            watching.cancel()
 
 
-def run(settings: Settings, listener: socket.socket, started: Callable[[Context], None]) -> None:
+def run(
+    settings: Settings, listener: socket.socket, started: Callable[[Context], None], idle_s: float | None = None
+) -> None:
     """Do the same on an event loop of its own, where there is none."""
     import uvloop  # noqa: PLC0415
 
-    work: Any = serve(settings, listener, started)
+    work: Any = serve(settings, listener, started, idle_s)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(work)
