@@ -16,6 +16,8 @@ import tempfile
 import time
 from importlib.metadata import version
 
+import msgspec
+
 from scalebox.client.address import Address
 from scalebox.core.errors import InputError, ServerError
 from scalebox.core.folders import make_own
@@ -24,9 +26,13 @@ from scalebox.core.toml import as_toml
 
 #: Seconds that a daemon may take to start, on a busy machine, and to end.
 _START_S = 120.0
-_LOOK_S = 0.05
+_ANSWER_S, _LOOK_S = 5.0, 0.05
+_PROBE = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 _MOST_PATH = 107
 _LOG_END = 2000
+
+#: What the settings say of servers of the user's own.
+_NOT_SHARED = {"server_tokens": "", "server_journal": "", "server_socket": ""}
 
 #: Becomes the daemon, with init as its parent: who started it need not wait for its end.
 _LAUNCHER = """
@@ -64,11 +70,13 @@ class Daemon:
 
     def _answers(self) -> bool:
         with socket.socket(socket.AF_UNIX) as probe:
+            probe.settimeout(_ANSWER_S)
             try:
                 probe.connect(self.address.socket)
+                probe.sendall(_PROBE)
+                return probe.recv(12) == b"HTTP/1.1 200"
             except OSError:
                 return False
-        return True
 
     def _begin(self) -> bool:
         """Start the daemon and wait until it answers; false where another does, or one has not ended yet."""
@@ -96,7 +104,7 @@ class Daemon:
     def _launch(self, lock: int) -> None:
         config = f"{self._stem}.toml"
         with open(config, "w", encoding="utf-8", opener=_private) as stream:
-            stream.write(as_toml(self._settings))
+            stream.write(as_toml(msgspec.structs.replace(self._settings, **_NOT_SHARED)))
         command = [
             sys.executable, "-P", "-m", "scalebox.cli", "serve", "--config", config, "--socket", self.address.socket,
             "--idle-exit", f"{self._settings.daemon_idle_s:g}",

@@ -28,6 +28,7 @@ def build_app(context: Context) -> Litestar:
             title="ScaleBox",
             version=version("scalebox"),
             path="/schema",
+            use_handler_docstrings=True,
             render_plugins=[PlainPage(), JsonRenderPlugin()],
         ),
     )

@@ -23,10 +23,27 @@ _LOOK_S, _LINGER_S = 0.1, 5
 
 
 class Draining(uvicorn.Server):
-    """Ends on a signal, once what was taken is finished or `server_drain_s` is over; at once on a second signal."""
+    """Ends on a signal, once what was taken is finished or `server_drain_s` is over; at once on a second signal.
 
-    def __init__(self, context: Context, config: uvicorn.Config) -> None:
-        super().__init__(config)
+    With `idle_s`, so many seconds without a use are as good as a signal.
+    """
+
+    def __init__(self, context: Context, idle_s: float | None = None) -> None:
+        """Prepare to serve a context, on the running loop."""
+        app = build_app(context)
+        self.idle = None if idle_s is None else IdleExit(app, idle_s, self._is_busy, self.leave)
+        super().__init__(
+            uvicorn.Config(
+                self.idle or app,
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                lifespan="on",
+                ws="none",
+                limit_concurrency=context.settings.server_connections,
+                timeout_graceful_shutdown=_LINGER_S,
+            )
+        )
         self._context = context
         self._drained: asyncio.Task[None] | None = None
         self._loop = asyncio.get_running_loop()
@@ -43,6 +60,9 @@ class Draining(uvicorn.Server):
         self._context.draining = True
         self._loop.call_soon_threadsafe(self._drain)
 
+    def _is_busy(self) -> bool:
+        return not (self._context.batches.idle and self._context.feed.idle)
+
     def _drain(self) -> None:
         self._drained = asyncio.create_task(self._wait())
 
@@ -50,7 +70,7 @@ class Draining(uvicorn.Server):
         settings, batches = self._context.settings, self._context.batches
         _log.info("draining: no new batches; %d samples have no result yet", batches.pending)
         give_up_at = self._loop.time() + settings.server_drain_s
-        while not (batches.idle and self._context.feed.idle) and self._loop.time() < give_up_at:
+        while self._is_busy() and self._loop.time() < give_up_at:
             await asyncio.sleep(_LOOK_S)
         await batches.settle()
         _log.info("drained: %d samples are left for the next start", batches.pending)
@@ -66,22 +86,9 @@ async def serve(
     """
     async with open_context(settings) as context:
         await context.readiness.prove()
-        app: Any = build_app(context)
-        if idle_s is not None:
-            app = IdleExit(app, idle_s, lambda: not (context.batches.idle and context.feed.idle), lambda: server.leave())
-        config = uvicorn.Config(
-            app,
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            lifespan="on",
-            ws="none",
-            limit_concurrency=settings.server_connections,
-            timeout_graceful_shutdown=_LINGER_S,
-        )
-        server = Draining(context, config)
+        server = Draining(context, idle_s)
         serving = asyncio.create_task(server.serve(sockets=[listener]))
-        watching = asyncio.create_task(app.watch()) if idle_s is not None else None
+        watching = asyncio.create_task(server.idle.watch()) if server.idle is not None else None
         while not server.started and not serving.done():
             await asyncio.sleep(0.01)
         if server.started:
