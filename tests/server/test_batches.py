@@ -15,7 +15,7 @@ import msgspec
 import pytest
 from tests.server.conftest import Server, sample
 
-from scalebox.client.asynchronous import checked
+from scalebox.client.embedded import checked
 from scalebox.core.codec import decode_results
 from scalebox.server import batches as batches_module
 

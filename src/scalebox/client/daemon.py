@@ -31,8 +31,8 @@ _PROBE = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n
 _MOST_PATH = 107
 _LOG_END = 2000
 
-#: What the settings say of servers of the user's own.
-_NOT_SHARED = {"server_tokens": "", "server_journal": "", "server_socket": ""}
+#: What settings of servers of the user's own are not for the daemon, whose log nobody turns over.
+_NOT_SHARED = {"server_tokens": "", "server_journal": "", "server_socket": "", "server_log": "warning"}
 
 #: Becomes the daemon, with init as its parent: who started it need not wait for its end.
 _LAUNCHER = """

@@ -23,7 +23,7 @@ class IdleExit:
         self._used = asyncio.Event()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
+        if str(scope["type"]) == "lifespan":
             await self._app(scope, receive, send)
             return
         self._under_way += 1
