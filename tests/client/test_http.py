@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import pickle
 import subprocess
 import sys
 import threading
@@ -174,6 +175,19 @@ def test_the_token_is_shown(server: FakeServer, monkeypatch: pytest.MonkeyPatch)
 def test_a_token_stays_out_of_engines() -> None:
     with ScaleBoxClient(settings=Settings(token="secret", workers=1)) as client:  # noqa: S106
         assert client._client._transport.engine._settings.token == ""  # type: ignore[attr-defined]
+
+
+def test_a_client_can_be_sent_to_another_process(server: FakeServer) -> None:
+    with ScaleBoxClient(server.url, settings=SETTINGS, token="t") as client:  # noqa: S106
+        batch = client.submit_batch([record()])
+        with pickle.loads(pickle.dumps(client)) as other:  # noqa: S301
+            assert other.fetch(batch) == client.fetch(batch)
+        assert server.headers[-2]["Authorization"] == "Bearer t"
+    copy = pickle.loads(pickle.dumps(AsyncScaleBoxClient(server.url, settings=SETTINGS)))  # noqa: S301
+    assert asyncio.run(copy.poll(batch)) == "DONE"
+    asyncio.run(copy.close())
+    with ScaleBoxClient(settings=Settings(workers=1)) as embedded, pytest.raises(TypeError, match="belongs to its"):
+        pickle.dumps(embedded)
 
 
 # --- retries --------------------------------------------------------------------------------------

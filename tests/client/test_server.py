@@ -16,6 +16,7 @@ import pytest
 from scalebox import AsyncScaleBoxClient, BatchNotFound, InputError, ScaleBoxClient, Settings, Verdict
 from scalebox.parse import parse_sample
 
+SERVE = [sys.executable, "-P", "-m", "scalebox.cli", "serve", "--workers", "1", "--json"]
 SETTINGS = Settings(client_retry_s=240.0)
 
 
@@ -23,7 +24,7 @@ SETTINGS = Settings(client_retry_s=240.0)
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     journal = tmp_path_factory.mktemp("journal") / "journal.db"
     process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "scalebox.cli", "serve", "--port", "0", "--workers", "1", "--json", "--journal", str(journal)],
+        [*SERVE, "--port", "0", "--journal", str(journal)],
         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
     )  # fmt: skip
     assert process.stdout is not None
@@ -137,7 +138,7 @@ def test_a_unix_socket(tmp_path: Path) -> None:
     assert process.stdout is not None
     assert json.loads(process.stdout.readline())["url"] == f"unix://{socket}"
     with ScaleBoxClient(f"unix://{socket}", settings=SETTINGS) as client:
-        batch = client.submit_batch([record("print(6)\nwhile __import__('time').process_time() < 1.5: pass")])
+        batch = client.submit_batch([record("print(6)")])
         assert client.fetch(batch, timeout=240)[0].verdict == Verdict.PASSED
     assert process.wait(240) == 0, "and it ends by itself when it is not used"
     process.stdout.close()

@@ -16,6 +16,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from scalebox.bench import workloads
+from scalebox.bench.usage import descendants_cpu_s
 from scalebox.bench.workloads import Workload
 from scalebox.client import ScaleBoxClient
 from scalebox.core.errors import ScaleBoxError
@@ -41,6 +42,7 @@ def measure(runs: int, settings: Settings, step: Callable[[str], None], check: C
     """
     loads = {name: _larger(workloads.BATCHES[name]()) for name in ("stdin", "calls")}
     rates: dict[str, list[float]] = {}
+    used: dict[str, list[float]] = {}
     alone, together = [], []
     with ExitStack() as stack:
         url = stack.enter_context(_server(settings))
@@ -52,7 +54,9 @@ def measure(runs: int, settings: Settings, step: Callable[[str], None], check: C
         for _ in range(runs):
             for name, load in loads.items():
                 for prefix, clients in (("embedded ", [embedded] * CLIENTS), ("", remote)):
+                    before = _cpu_s()
                     seconds, results = _run(clients, load)
+                    used.setdefault(prefix + name, []).append(_cpu_s() - before)
                     check(load, results)
                     rates.setdefault(prefix + name, []).append(load.cases / seconds)
                     step(f"{prefix or 'HTTP '}{name}: {load.cases / seconds:,.0f} tests/s")
@@ -75,11 +79,18 @@ def measure(runs: int, settings: Settings, step: Callable[[str], None], check: C
         "calls_tests_per_s": _median(rates["calls"]),
         "calls_embedded_tests_per_s": _median(rates["embedded calls"]),
         "calls_ratio_to_embedded": _ratio(rates["calls"], rates["embedded calls"]),
+        "cpu_ratio_to_embedded": _ratio(used["embedded stdin"], used["stdin"]),
+        "calls_cpu_ratio_to_embedded": _ratio(used["embedded calls"], used["calls"]),
         "run_code_p50_ms": round(1000 * statistics.median(alone), 3) if alone else None,
         "run_code_requests_per_s": _median(together) if together else None,
         "clients": CLIENTS,
         "cases": loads["stdin"].cases,
     }
+
+
+def _cpu_s() -> float:
+    """Return the CPU seconds of this process and all below it, the server among them."""
+    return time.process_time() + descendants_cpu_s()
 
 
 def _larger(load: Workload) -> Workload:

@@ -72,6 +72,7 @@ class AsyncScaleBoxClient:
         own = load() if settings is None else settings
         shown = own.token if token is None else token
         own = msgspec.structs.replace(own, token="")  # nothing that runs samples is to know it
+        self._place = url, own, shown
         if url in (None, "embedded"):
             self._transport: Transport = EmbeddedTransport(lambda: _build_engine(own, sinks), own, waiting)
         elif sinks:
@@ -82,6 +83,10 @@ class AsyncScaleBoxClient:
         # For a client that is dropped without being closed.
         self._finalizer = weakref.finalize(self, self._transport.abandon)
         self._finalizer.atexit = False  # engines and connections close themselves then, and wait for their ends
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return how another process, such as a Ray actor, makes the same client of a server."""
+        return again, (type(self), *where(self))
 
     async def submit(  # noqa: PLR0917  the order is part of the public interface
         self,
@@ -156,6 +161,19 @@ class AsyncScaleBoxClient:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.close()
+
+
+def where(client: AsyncScaleBoxClient) -> tuple[str, Settings, str]:
+    """Return address, settings and token of a client; raises TypeError where it has an engine of its own."""
+    url, settings, token = client._place
+    if url is None or url == "embedded":
+        raise TypeError('an engine belongs to its process: make a client in the other one, or one of "auto"')
+    return url, settings, token
+
+
+def again(kind: type[Any], url: str, settings: Settings, token: str) -> Any:
+    """Return a client of this kind."""
+    return kind(url, settings=settings, token=token)
 
 
 def _build_engine(settings: Settings, sinks: Sequence[Sink] = ()) -> Engine:

@@ -19,6 +19,8 @@ from scalebox.schedule.ledger import State
 #: For how long the server holds back its answer that a batch is not done yet.
 _POLL_S = 30.0
 _SOON_S = 0.2
+#: Bytes per second at which a body goes out and is checked, at the least.
+_SLOWEST = 250_000
 #: What an answer may take beyond that.
 _ANSWER_S = 60.0
 
@@ -32,9 +34,8 @@ class Batches:
     async def submit(self, body: bytes, wait_s: float | None) -> str:
         """Submit a batch once, however often the request has to be sent; return its id."""
         headers = {"Content-Type": MSGPACK, "Idempotency-Key": uuid.uuid4().hex}
-        answer = await self._http.request(
-            "POST", "/v1/batches", body, headers, wait_s=wait_s or 0.0, answer_s=_ANSWER_S
-        )
+        answer_s = _ANSWER_S + len(body) / _SLOWEST
+        answer = await self._http.request("POST", "/v1/batches", body, headers, wait_s=wait_s or 0.0, answer_s=answer_s)
         return answer.read(Accepted).batch_id
 
     async def poll(self, batch_id: str) -> State:

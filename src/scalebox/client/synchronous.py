@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from scalebox.client.asynchronous import AsyncScaleBoxClient
+from scalebox.client.asynchronous import AsyncScaleBoxClient, again, where
 from scalebox.client.waiting import ThreadWaiting
 from scalebox.core.limits import Limits
 from scalebox.core.result import VerificationResult
@@ -35,6 +35,10 @@ class ScaleBoxClient:
 
     def __init__(self, url: str | None = None, *, settings: Settings | None = None, token: str | None = None) -> None:
         self._client = _Blocking(url, settings, token)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return how another process, such as a Ray actor, makes the same client of a server."""
+        return again, (type(self), *where(self._client))
 
     def submit(  # noqa: PLR0917  the order is part of the public interface
         self,
