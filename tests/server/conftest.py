@@ -58,7 +58,6 @@ def serving(settings: Settings, sinks: Any = ()) -> Iterator[Server]:
     async def serve() -> None:
         listener = listening.listen(settings)
         async with open_context(settings, sinks=sinks) as context:
-            await context.readiness.prove()
             draining = Draining(context)
             task = asyncio.create_task(draining.serve(sockets=[listener]))
             while not draining.started:

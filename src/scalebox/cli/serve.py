@@ -47,10 +47,11 @@ def serve(
     def started(context: Context) -> None:
         _say(context, url, as_json)
 
-    logs.configure(settings.server_log)
+    log = logs.configure(settings.server_log)
     try:
         serving.run(settings, listener, started, idle_exit)
     finally:
+        logs.remove(log)
         listening.close(listener, url)
 
 

@@ -44,7 +44,9 @@ class Context:
 
 @contextlib.asynccontextmanager
 async def open_context(settings: Settings, *, sinks: Sequence[Sink] = ()) -> AsyncIterator[Context]:
-    """Start an engine and what stands before it, on the running loop; raises SettingsError.
+    """Start an engine and what stands before it, on the running loop, once a first sample has passed.
+
+    Raises SettingsError, and SandboxError or EngineClosed where the engine cannot run.
 
     `sinks` are told of the batches of clients, and of the engine's workers.
     """
@@ -66,9 +68,11 @@ async def open_context(settings: Settings, *, sinks: Sequence[Sink] = ()) -> Asy
         client = AsyncScaleBoxClient(settings=settings, sinks=[feed.sink, *told])
         try:
             feed.open(client)
+            readiness = Readiness(settings, feed)
+            await readiness.prove()
             batches = Batches(settings, journal, feed, emit)
             await batches.start()
-            yield Context(settings, client, journal, feed, batches, Readiness(settings, feed))
+            yield Context(settings, client, journal, feed, batches, readiness)
             await batches.stop()
         finally:
             await client.close()

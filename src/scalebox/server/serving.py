@@ -82,10 +82,9 @@ async def serve(
 ) -> None:
     """Serve until a signal ends it, or nobody has used it for `idle_s` seconds.
 
-    Calls `started` once requests are taken. Raises SettingsError, SandboxError.
+    Calls `started` once requests are taken. Raises what `open_context` does.
     """
     async with open_context(settings) as context:
-        await context.readiness.prove()
         server = Draining(context, idle_s)
         serving = asyncio.create_task(server.serve(sockets=[listener]))
         watching = asyncio.create_task(server.idle.watch()) if server.idle is not None else None
