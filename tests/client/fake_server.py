@@ -42,6 +42,8 @@ class FakeServer:
         self.refuse: Callable[[list[dict[str, Any]]], web.Response | None] = lambda _: None
         #: Results after which a stream is cut, for each stream in turn.
         self.cuts: list[int] = []
+        #: Streams that are open.
+        self.streams = 0
         #: Whether submissions wait for their answers.
         self.held = False
         self.batches: dict[str, _Batch] = {}
@@ -114,7 +116,7 @@ class FakeServer:
                 web.delete(batch, self._cancel),
             ]
         )
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.01)
+        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.01, handler_cancellation=True)
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", self.port, reuse_address=True)
         await site.start()
@@ -130,7 +132,11 @@ class FakeServer:
             return fault
         if "id" in request.match_info and request.match_info["id"] not in self.batches:
             return refusal(404, "not_found", "no such batch")
-        response: web.StreamResponse = web.Response() if fault == "before" else await handler(request)
+        self.streams += what == ["stream"]
+        try:
+            response: web.StreamResponse = web.Response() if fault == "before" else await handler(request)
+        finally:
+            self.streams -= what == ["stream"]
         if fault is not None:
             _cut(request)
         return response

@@ -17,6 +17,8 @@ from scalebox.schedule.ledger import State
 
 #: Shares that can still be fetched again after they were handed over.
 _REMEMBERED = 1024
+#: Shares that nobody has fetched, of which the oldest are forgotten.
+_KEPT = 100_000
 
 
 class _Single(msgspec.Struct, eq=False):
@@ -115,6 +117,8 @@ class Gatherer:
             ids = [f"{batch_id}.{index}" for index in range(len(singles))]
             group = Group(self._batches, batch_id, [single.name for single in singles])
             self._shares.update(zip(ids, group.shares, strict=True))
+            while len(self._shares) > _KEPT:
+                del self._shares[next(iter(self._shares))]
         for single, own in zip(singles, ids, strict=True):
             if not single.taken.done():
                 single.taken.set_result(own)
@@ -161,7 +165,7 @@ class Gatherer:
         self._handed_over[batch_id] = None
         self._handed_over.move_to_end(batch_id)
         while len(self._handed_over) > _REMEMBERED:
-            del self._shares[self._handed_over.popitem(last=False)[0]]
+            self._shares.pop(self._handed_over.popitem(last=False)[0], None)
 
 
 class Group:

@@ -27,7 +27,7 @@ _T = TypeVar("_T")
 _GRACE_S = 5.0
 
 _lock = threading.Lock()
-#: What forked children have from their parents, kept so that nobody closes it.
+#: What forked children have from their parents: sockets and an event loop that both share.
 _parents: list[object] = []
 
 
@@ -127,13 +127,13 @@ class RemoteTransport:
         with _lock:
             self._closed = True
             side, self._own = self._own, None
-        if side is not None and side.portal.pid == os.getpid():
+        if side is not None and _is_own(side):
             await self._waiting.call(side.portal.stop)
 
     def abandon(self) -> None:
         """Have the connections closed, without waiting for it."""
         side = self._own
-        if side is not None:
+        if side is not None and _is_own(side):
             side.portal.abandon()
 
     async def _do(self, action: Callable[[Gatherer], Coroutine[Any, Any, _T]]) -> _T:
@@ -148,13 +148,18 @@ class RemoteTransport:
             with _lock:
                 if self._closed:
                     raise EngineClosed("the client was closed")
-                if side is not None and side is self._own:
-                    # Only the parent may touch these: its sockets are shared with this process.
-                    _parents.append(side)
-                if self._own is None or self._own is side:
+                if self._own is None or not _is_own(self._own):
                     self._own = _Side(self._make_http, self._settings)
                 side = self._own
         return side
+
+
+def _is_own(side: _Side) -> bool:
+    """Return whether a side is this process's; one of a parent is kept, for what closes it would disturb the parent."""
+    if side.portal.pid == os.getpid():
+        return True
+    _parents.append(side)
+    return False
 
 
 def connect(url: str, token: str, settings: Settings, waiting: Waiting) -> RemoteTransport:
