@@ -39,6 +39,7 @@ from scalebox.client.address import parse_address
 from scalebox.client.answers import Problem, failure_of
 from scalebox.core import codec, values
 from scalebox.parse import parse_sample
+from scalebox.schedule import process
 
 TESTS = [{"stdin": "", "stdout": ""}]
 SETTINGS = Settings(client_retry_s=120.0)
@@ -174,7 +175,9 @@ def test_the_token_is_shown(server: FakeServer, monkeypatch: pytest.MonkeyPatch)
         assert server.headers[-1].get("Authorization") == shown
 
 
-def test_a_token_stays_out_of_engines() -> None:
+def test_a_token_stays_out_of_engines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SCALEBOX_TOKEN", "secret")
+    assert "SCALEBOX_TOKEN" not in process._environment()
     with ScaleBoxClient(settings=Settings(token="secret", workers=1)) as client:  # noqa: S106
         assert client._client._transport.engine._settings.token == ""  # type: ignore[attr-defined]
 

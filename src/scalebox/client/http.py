@@ -17,7 +17,6 @@ from scalebox.core.errors import InputError, ServerError
 if TYPE_CHECKING:
     import aiohttp
 
-
 _log = logging.getLogger(__name__)
 
 _CONNECT_S = 10.0
@@ -85,6 +84,7 @@ class Http:
                 continue
             if answer.status not in (429, 503) or pause is None or time.monotonic() + pause > give_up_at:
                 raise error_of(answer.status, problem)
+            patience.restore()
             await asyncio.sleep(pause * random.uniform(1.0, 1.1))  # noqa: S311 - no secret
 
     async def stream(self, path: str, headers: Callable[[], Mapping[str, str]]) -> AsyncGenerator[bytes, None]:

@@ -102,7 +102,7 @@ class Gatherer:
                 await self._submit(singles[middle:])
             else:
                 _refuse(singles, error)
-        except ScaleBoxError as error:
+        except Exception as error:
             _refuse(singles, error)
         except asyncio.CancelledError:
             for single in singles:
@@ -233,7 +233,7 @@ class ShareStream:
         """Stop reading."""
 
 
-def _refuse(singles: Sequence[_Single], error: ScaleBoxError) -> None:
+def _refuse(singles: Sequence[_Single], error: Exception) -> None:
     for single in singles:
         if not single.taken.done():
             single.taken.set_exception(error)
