@@ -7,6 +7,9 @@ import socket
 import struct
 import sys
 
+import aiohttp  # noqa: F401  so that the children need not
+import msgpack  # noqa: F401
+
 from scalebox import ScaleBoxClient, Settings
 from scalebox.client.daemon import Daemon
 
