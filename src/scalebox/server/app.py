@@ -7,8 +7,10 @@ from importlib.metadata import version
 from litestar import Litestar
 from litestar.openapi import OpenAPIConfig
 from litestar.openapi.plugins import JsonRenderPlugin
+from litestar.types import ASGIApp
 
 from scalebox.core.limits import MIB
+from scalebox.server.bodies import bounded_bodies
 from scalebox.server.context import Context
 from scalebox.server.errors import HANDLERS
 from scalebox.server.pages import PlainPage
@@ -18,12 +20,17 @@ from scalebox.server.routes import all_handlers
 
 def build_app(context: Context) -> Litestar:
     """Return the application over a context, which stays the caller's to close."""
+    most = context.settings.server_max_body_mb * MIB
+
+    def bounded(app: ASGIApp) -> ASGIApp:
+        return bounded_bodies(app, most)
+
     return Litestar(
         route_handlers=all_handlers(context),
-        middleware=[everybody_is_local],
+        middleware=[everybody_is_local, bounded],
         exception_handlers=HANDLERS,
         logging_config=None,
-        request_max_body_size=context.settings.server_max_body_mb * MIB,
+        request_max_body_size=most,
         openapi_config=OpenAPIConfig(
             title="ScaleBox",
             version=version("scalebox"),

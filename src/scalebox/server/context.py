@@ -64,7 +64,7 @@ async def open_context(settings: Settings, *, sinks: Sequence[Sink] = ()) -> Asy
             )
         journal = Journal(path)
         stack.callback(journal.close)
-        feed = Feed(len(worker_cores(settings.workers)))
+        feed = Feed(len(worker_cores(settings.workers)), settings.max_pending)
         client = AsyncScaleBoxClient(settings=settings, sinks=[feed.sink, *told])
         try:
             feed.open(client)
