@@ -7,7 +7,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +28,10 @@ PLACE: dict[str, Any] = {"server_port": 0, "workers": 2}
 class Server:
     """A running server: its context, its own loop, and a client of it."""
 
-    def __init__(self, url: str, context: Context, draining: Draining, loop: asyncio.AbstractEventLoop) -> None:
-        self.url, self.context, self.draining, self.loop = url, context, draining, loop
+    def __init__(
+        self, url: str, context: Context, draining: Draining, loop: asyncio.AbstractEventLoop, thread: threading.Thread
+    ) -> None:
+        self.url, self.context, self.draining, self.loop, self.thread = url, context, draining, loop, thread
         self.http = httpx.Client(base_url=url, timeout=60, trust_env=False)
 
     def submit(self, samples: list[dict[str, Any]], status: int = 202, key: str | None = None) -> Any:
@@ -84,13 +86,14 @@ def serving(settings: Settings, sinks: Any = ()) -> Iterator[Server]:
         assert ready.wait(60)
     if "error" in started:
         raise started["error"]
-    server = Server(*started["server"])
+    url, context, draining, loop = started["server"]
+    server = Server(url, context, draining, loop, thread)
     try:
         yield server
     finally:
         server.http.close()
-        draining, loop = server.draining, server.loop
-        loop.call_soon_threadsafe(setattr, draining, "should_exit", True)
+        with suppress(RuntimeError):  # a test has ended it already
+            loop.call_soon_threadsafe(setattr, draining, "should_exit", True)
         thread.join(60)
         assert not thread.is_alive()
 

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import io
+import json
+import logging
+import signal
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +15,7 @@ from tests.server.conftest import Server, sample
 
 from scalebox.core import events
 from scalebox.parse import parse_sample
+from scalebox.server import logs
 
 
 def test_it_lives_and_is_ready(server: Server) -> None:
@@ -106,3 +112,31 @@ def test_sinks_are_told_of_batches_not_of_slices(start: Callable[..., Server]) -
     assert isinstance(mine[-1], events.BatchFinished)
     assert sum(isinstance(event, events.SampleFinished) for event in mine) == 50
     assert any(isinstance(event, events.WorkerStarted) for event in told)
+
+
+def test_a_second_signal_ends_it_at_once(start: Callable[..., Server], gate: Path) -> None:
+    server = start()
+    server.submit([sample("s", f"await {gate}")])
+    server.draining.handle_exit(signal.SIGTERM, None)
+    assert server.http.get("/readyz").json()["reason"] == "draining"
+    server.draining.handle_exit(signal.SIGINT, None)
+    server.thread.join(60)
+    assert not server.thread.is_alive()
+
+
+def test_every_line_of_the_log_is_json_and_holds_no_program(start: Callable[..., Server]) -> None:
+    server = start()
+    stream = io.StringIO()
+    before, handler = logging.getLogger().level, logs.configure("debug", stream)
+    try:
+        batch = server.submit([sample("s-1", "#s3cret")])
+        server.results(batch)
+        logging.getLogger("scalebox.server").exception("x", exc_info=RuntimeError("a\nb"), extra={"code": "s3cret"})
+    finally:
+        logs.remove(handler)
+        logging.getLogger().setLevel(before)
+    lines = [json.loads(line) for line in stream.getvalue().splitlines()]
+    (line,) = [line for line in lines if line.get("sample") == "s-1"]
+    assert (line["batch"], line["verdict"], line["level"]) == (batch, "passed", "debug")
+    assert "RuntimeError" in lines[-1]["exception"]
+    assert "s3cret" not in stream.getvalue()

@@ -15,6 +15,7 @@ import msgspec
 import pytest
 from tests.server.conftest import Server, sample
 
+from scalebox import EngineClosed
 from scalebox.client.embedded import checked
 from scalebox.core.codec import decode_results
 from scalebox.server import batches as batches_module
@@ -304,6 +305,12 @@ def test_bad_input_is_named_and_nothing_is_taken(server: Server, body: Any, fiel
     assert server.http.get("/v1/info").json()["pending"] == before
 
 
+def test_an_error_is_in_the_format_of_the_request(server: Server) -> None:
+    answer = server.http.post("/v1/batches", content=b"\xc1", headers=PACKED)
+    assert (answer.status_code, answer.headers["content-type"]) == (400, "application/msgpack")
+    assert set(msgspec.msgpack.decode(answer.content)["error"]) == {"code", "message", "field", "mend"}
+
+
 @pytest.mark.parametrize(
     ("kind", "content", "status"),
     [
@@ -418,3 +425,30 @@ def test_a_request_that_is_given_up_is_cancelled(server: Server, gate: Path) -> 
     server.call(give_up())
     assert server.results(server.submit([sample("next")]))["state"] == "DONE"
     assert server.context.feed.idle
+
+
+def test_a_request_that_waits_is_told_of_the_end(start: Callable[..., Server], gate: Path) -> None:
+    server = start()
+    feed = server.context.feed
+    made = checked([sample("s", f"await {gate}")], server.context.settings)
+
+    async def end() -> Any:
+        waiting = asyncio.ensure_future(feed.run("eve", made))
+        await asyncio.sleep(0)
+        feed.stop()
+        return await asyncio.gather(waiting, feed.run("eve", made), return_exceptions=True)
+
+    assert [type(error) for error in server.call(end())] == [EngineClosed, EngineClosed]
+
+
+def test_a_batch_that_cannot_be_read_is_failed_and_no_other(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any) -> list[bytes]:
+        raise LookupError("gone")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(server.context.journal, "records", broken)
+        answer = server.results(server.submit([sample(f"s{number}") for number in range(50)]))
+    assert (answer["state"], answer["error"]) == ("FAILED", "the server failed: LookupError (its log says more)")
+    assert answer["results"] == []
+    assert server.results(server.submit([sample()]))["state"] == "DONE"
+    assert server.http.get("/healthz").status_code == 200

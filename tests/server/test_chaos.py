@@ -34,6 +34,7 @@ class Chaos:
         self.answers: Counter[int] = Counter()
         self.left = REQUESTS
         self.lock = threading.Lock()
+        self.up = threading.Event()
         self.hanging: list[socket.socket] = []
 
     def one_more(self) -> bool:
@@ -55,7 +56,7 @@ class Chaos:
                         deed(http, key, chance)
                         break
                     except (httpx.TransportError, OSError):
-                        continue  # killed; the next one is about to start
+                        self.up.wait(60)  # killed; the next one is about to start
 
     def submit(self, http: httpx.Client, key: str, _: random.Random) -> None:
         samples = [sample(f"{key}.{at}", f"#{key}.{at}") for at in range(2)]
@@ -127,8 +128,10 @@ def test_nothing_is_lost_or_doubled_and_nothing_is_a_500(chaos: Chaos, tmp_path:
     for kill in range(1, KILLS + 1):
         while chaos.left > REQUESTS * (1 - kill / (2 * KILLS)):
             clients[0].join(0.01)
+        chaos.up.clear()
         chaos.server.kill()
         chaos.server = start(tmp_path, port)
+        chaos.up.set()
     early = memory_mb(chaos.server)
     for client in clients:
         client.join()

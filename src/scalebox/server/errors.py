@@ -35,6 +35,10 @@ _CODES = {
 }
 
 
+#: What Litestar says, as an error of its own, of a client that goes in the middle of its body.
+_HUNG_UP = "client disconnected prematurely"
+
+
 class ErrorBody(msgspec.Struct):
     """What was wrong: `field` is a path such as `samples[3].tests` or empty, `mend` says what to do."""
 
@@ -69,7 +73,8 @@ class Refused(ScaleBoxError):
 
 
 def _answer(request: Request[Any, Any, Any], status: int, body: ErrorBody, headers: dict[str, str]) -> Response[Any]:
-    packed = "msgpack" in request.headers.get("accept", request.headers.get("content-type", ""))
+    accept = request.headers.get("accept", "*/*")
+    packed = "msgpack" in accept or ("json" not in accept and "msgpack" in request.headers.get("content-type", ""))
     encode = msgspec.msgpack.encode if packed else msgspec.json.encode
     media = "application/msgpack" if packed else "application/json"
     return Response(encode(ErrorAnswer(body)), status_code=status, media_type=media, headers=headers)
@@ -88,6 +93,8 @@ def _of_scalebox(request: Request[Any, Any, Any], error: ScaleBoxError) -> Respo
 
 
 def _of_http(request: Request[Any, Any, Any], error: HTTPException) -> Response[Any]:
+    if error.detail == _HUNG_UP:
+        return _answer(request, 400, ErrorBody(_CODES[400], _HUNG_UP), {})  # which nobody reads
     if error.status_code >= 500:
         return _of_bug(request, error)
     body = ErrorBody(_CODES.get(error.status_code, "refused"), error.detail)

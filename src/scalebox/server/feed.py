@@ -74,6 +74,7 @@ class Feed:
         self._works: dict[str, tuple[Work, deque[int]]] = {}
         self._slices: dict[str, _Slice] = {}
         self._given_up: set[str] = set()
+        self._timers: dict[str, asyncio.TimerHandle] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._arrived: deque[events.SampleFinished] = deque()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -91,7 +92,7 @@ class Feed:
         self._works[work.id] = (work, deque(places))
         self.turns.add(work.client, work.id, len(places))
         if work.deadline is not None:
-            self._running.call_at(work.deadline, self._give_up, work.id)
+            self._timers[work.id] = self._running.call_at(work.deadline, self._give_up, work.id)
         self._pump()
 
     def cancel(self, batch_id: str) -> None:
@@ -108,6 +109,8 @@ class Feed:
         They are in no journal; where the caller is cancelled, so are they. Raises QueueFull where too many wait
         already, and what the engine raises.
         """
+        if self._stopped:
+            raise _ending()
         if self._direct + len(samples) > self._most_direct:
             raise QueueFull(f"{self._direct} samples are waited for, of at most {self._most_direct} (try again later)")
         deadline = None if deadline_s is None else self._running.time() + deadline_s
@@ -131,6 +134,9 @@ class Feed:
     def stop(self) -> None:
         """Hand over nothing more; what is in the engine and does not come out is left as it is."""
         self._stopped = True
+        for work, _ in self._works.values():
+            if isinstance(work, _Direct):
+                work.fail(_ending())
 
     @property
     def idle(self) -> bool:
@@ -168,10 +174,13 @@ class Feed:
         except QueueFull:
             self._put_back(each)
         except ScaleBoxError as error:
+            if isinstance(error, EngineClosed) and not self._stopped:
+                self.lost = error
             self._fail(each, error)
         except Exception as error:
-            _log.exception("slice %s cannot be verified", each.name)
-            self._fail(each, EngineClosed(f"the server failed: {type(error).__name__} (its log says more)"))
+            if work.id in self._works:
+                _log.exception("slice %s cannot be verified", each.name)
+            self._fail(each, ScaleBoxError(f"the server failed: {type(error).__name__} (its log says more)"))
         else:
             for place, result in zip(each.places, results, strict=True):
                 self._deliver(each, place, result)  # for a sink that failed
@@ -261,6 +270,8 @@ class Feed:
         """Forget a batch: it has all its results, or nobody wants more."""
         work, _ = self._works.pop(batch_id, (None, None))
         self._given_up.discard(batch_id)
+        if (timer := self._timers.pop(batch_id, None)) is not None:
+            timer.cancel()
         if work is not None:
             self.turns.drop(work.client, batch_id)
             self._cancel_slices(batch_id)
@@ -270,8 +281,6 @@ class Feed:
         each.left.clear()
         if self._stopped:
             return  # it stays in the journal
-        if isinstance(error, EngineClosed):
-            self.lost = error
         if each.work.id in self._works:
             self.forget(each.work.id)
             each.work.fail(error)
@@ -299,6 +308,10 @@ class _Direct:
     def fail(self, error: ScaleBoxError) -> None:
         if not self.done.done():
             self.done.set_exception(error)
+
+
+def _ending() -> ScaleBoxError:
+    return EngineClosed("the server is about to end (send it again, here or elsewhere)")
 
 
 def by_batch(sink: Callable[[Any], None]) -> Callable[[Any], None]:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import socket
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from types import FrameType
 from typing import Any
 
@@ -20,6 +21,7 @@ _log = logging.getLogger(__name__)
 
 #: Seconds between two looks whether all is done, that open streams have to end, and for which idle connections stay.
 _LOOK_S, _LINGER_S, _KEEP_ALIVE_S = 0.1, 5, 75
+_THREADS = 32
 
 
 class Draining(uvicorn.Server):
@@ -85,6 +87,8 @@ async def serve(
 
     Calls `started` once requests are taken. Raises what `open_context` does.
     """
+    # Bodies that are read must not take the threads from the feed.
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS, "scalebox-server"))
     async with open_context(settings) as context:
         server = Draining(context, idle_s)
         serving = asyncio.create_task(server.serve(sockets=[listener]))
