@@ -15,6 +15,7 @@ from click.testing import CliRunner
 from scalebox.bench import NAMES, asserts, baselines, measure, native, workloads
 from scalebox.bench.native_programs import PROGRAMS
 from scalebox.bench.usage import descendants_cpu_s
+from scalebox.bench.workloads import Workload
 from scalebox.cli.bench import bench
 from scalebox.core.result import VerificationResult
 from scalebox.core.settings import Settings
@@ -38,7 +39,7 @@ def test_workload_is_what_it_says(name: str, samples: int, wrong: int) -> None:
 
 
 def test_every_benchmark_has_a_workload() -> None:
-    others = {"latency", "cache", "codec", "protocol", "interactive"}
+    others = {"latency", "cache", "codec", "protocol", "interactive", "http"}
     assert set(NAMES) == {*workloads.BATCHES, *asserts.BATCHES, *others, *PROGRAMS}
 
 
@@ -150,6 +151,21 @@ def test_every_step_is_reported() -> None:
     figures = measure.measure("latency", runs=1, settings=Settings(workers=1), step=said.append)
     assert len(said) == measure.steps("latency", 1)
     assert figures["p50_ms"] <= figures["p95_ms"]
+
+
+def test_clients_of_a_server_are_measured_beside_an_embedded_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    small = {
+        name: Workload(workloads.BATCHES[name]().samples[:2], workloads.BATCHES[name]().verdicts)
+        for name in ("stdin", "calls")
+    }
+    monkeypatch.setattr(workloads, "BATCHES", {name: lambda load=load: load for name, load in small.items()})
+    said: list[str] = []
+    figures = measure.measure("http", runs=1, settings=Settings(workers=1), step=said.append)
+    assert len(said) == measure.steps("http", 1)
+    assert figures["cases"] == 4 * small["stdin"].cases
+    for ratio in ("ratio_to_embedded", "calls_ratio_to_embedded", "cpu_ratio_to_embedded"):
+        assert figures[ratio] > 0
+    assert (figures["run_code_p50_ms"] is None) == (figures["run_code_requests_per_s"] is None)
 
 
 @pytest.mark.parametrize("language", PROGRAMS)

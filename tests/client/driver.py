@@ -1,14 +1,16 @@
-"""Programs that hold a client, each run in a process of its own: `python driver.py NAME`."""
+"""Programs that hold a client, each run in a process of its own: `python driver.py NAME [URL OF A SERVER]`."""
 
 from __future__ import annotations
 
 import asyncio
+import gc
 import multiprocessing
 import os
 import signal
 import sys
 import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +33,8 @@ def build(settings: Settings, sinks: Sequence[Sink] = ()) -> Engine:
 
 
 def client() -> ScaleBoxClient:
-    return ScaleBoxClient(settings=Settings(workers=2))
+    url = sys.argv[2] if len(sys.argv) > 2 else None
+    return ScaleBoxClient(url, settings=Settings(workers=2, client_retry_s=120.0))
 
 
 def record(code: str = "pass", **fields: Any) -> dict[str, Any]:
@@ -59,7 +62,7 @@ def drop() -> None:
     say(verify(used))
     del used
     for thread in threading.enumerate():
-        if thread.name == "scalebox-engine":
+        if thread.name in {"scalebox-engine", "scalebox-client"}:
             thread.join(60)
             say("engine ended" if not thread.is_alive() else "engine lives")
 
@@ -81,6 +84,36 @@ def fork() -> None:
     if pid == 0:
         say(f"child {verify(used)}")
         used.close()
+        os._exit(0)
+    say(f"exit {os.waitpid(pid, 0)[1]}")
+    say(verify(used))
+    used.close()
+
+
+def fork_in_use() -> None:
+    """Fork while threads use the client."""
+    used = client()
+    with ThreadPoolExecutor(4) as pool:
+        busy = [pool.submit(verify, used) for _ in range(200)]
+        pid = os.fork()
+        if pid == 0:
+            say(f"child {verify(used)}")
+            used.close()
+            os._exit(0)
+        say(f"exit {os.waitpid(pid, 0)[1]}")
+        assert {one.result() for one in busy} == {"passed"}
+    used.close()
+
+
+def fork_and_close() -> None:
+    """Close, and forget, a client of the parent's in a forked child that has not used it."""
+    used = client()
+    say(verify(used))
+    pid = os.fork()
+    if pid == 0:
+        used.close()
+        del used
+        gc.collect()
         os._exit(0)
     say(f"exit {os.waitpid(pid, 0)[1]}")
     say(verify(used))
@@ -133,6 +166,19 @@ def interrupted() -> None:
             used.fetch(batch)
         except KeyboardInterrupt:
             say(f"interrupted {used.poll(batch)}")
+
+
+def interrupted_at_server() -> None:
+    """Be interrupted while it fetches from a server."""
+    with client() as used:
+        batch = used.submit_batch([record("wait")])
+        timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+        try:
+            timer.start()
+            used.fetch(batch)
+        except KeyboardInterrupt:
+            say(f"interrupted {used.poll(batch)}")
+        timer.join()
 
 
 if __name__ == "__main__":

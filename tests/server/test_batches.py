@@ -16,7 +16,7 @@ import pytest
 from tests.server.conftest import Server, sample
 
 from scalebox import EngineClosed
-from scalebox.client.asynchronous import checked
+from scalebox.client.embedded import checked
 from scalebox.core.codec import decode_results
 from scalebox.server import batches as batches_module
 from scalebox.server.bodies import bounded_bodies

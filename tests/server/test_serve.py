@@ -81,7 +81,7 @@ def test_it_drains_on_a_signal_and_leaves_the_rest_to_the_next(start: Start, gat
     while server.http.get("/readyz").status_code == 200:
         pass
     refused = server.http.post("/v1/batches", json={"samples": []})
-    assert (refused.status_code, refused.json()["error"]["code"]) == (503, "unavailable")
+    assert (refused.status_code, refused.json()["error"]["code"]) == (503, "draining")
     assert int(refused.headers["retry-after"]) >= 1
     assert server.http.get("/healthz").status_code == 200
     gate.write_bytes(b"xx")

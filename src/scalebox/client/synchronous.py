@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from scalebox.client.asynchronous import AsyncScaleBoxClient
+from scalebox.client.asynchronous import AsyncScaleBoxClient, again, where
 from scalebox.client.waiting import ThreadWaiting
 from scalebox.core.limits import Limits
 from scalebox.core.result import VerificationResult
@@ -21,22 +21,35 @@ _T = TypeVar("_T")
 class _Blocking(AsyncScaleBoxClient):
     """The implementation, waiting by blocking the thread: its coroutines never suspend."""
 
-    def __init__(self, url: str | None, settings: Settings | None, problems: Problems | str | None) -> None:
-        self._open(url, settings, ThreadWaiting(), problems=problems)
+    def __init__(
+        self, url: str | None, settings: Settings | None, token: str | None, problems: Problems | str | None
+    ) -> None:
+        self._open(url, settings, token, ThreadWaiting(), problems=problems)
 
 
 class ScaleBoxClient:
-    """Verifies samples on an engine of its own; may be used from any thread.
+    """Verifies samples; may be used from any thread.
 
-    `url` says where the engine is: None or "embedded" for one in this process. `settings` are those of the engine,
-    by default what `scalebox.core.settings.load()` finds. `problems`, or a file or database of them, has the tests of
-    samples that come with a `problem_id` and none. Raises InputError or SettingsError.
+    `url` says where the engine is: None or "embedded" for one in this process, `http://host:port`,
+    `https://…` or `unix:///path.sock` for a server, "auto" for the daemon of this node. `settings` are by
+    default what `scalebox.core.settings.load()` finds; `token` is shown to a server, by default that of the settings.
+    `problems`, or a file or database of them, has the tests of samples that an engine in this process gets with a
+    `problem_id` and none. Raises InputError or SettingsError.
     """
 
     def __init__(
-        self, url: str | None = None, *, settings: Settings | None = None, problems: Problems | str | None = None
+        self,
+        url: str | None = None,
+        *,
+        settings: Settings | None = None,
+        token: str | None = None,
+        problems: Problems | str | None = None,
     ) -> None:
-        self._client = _Blocking(url, settings, problems)
+        self._client = _Blocking(url, settings, token, problems)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return how another process, such as a Ray actor, makes the same client of a server."""
+        return again, (type(self), *where(self._client))
 
     def submit(  # noqa: PLR0917  the order is part of the public interface
         self,
@@ -97,7 +110,10 @@ class ScaleBoxClient:
         _finish(self._client.cancel(batch_id))
 
     def close(self) -> None:
-        """End the engine; batches that are not done are FAILED. A second call does nothing."""
+        """End the engine, so that batches that are not done are FAILED; a server goes on with them.
+
+        A second call does nothing.
+        """
         _finish(self._client.close())
 
     def __enter__(self) -> Self:

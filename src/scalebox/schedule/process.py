@@ -164,8 +164,11 @@ def _python() -> str:
 
 
 def _environment() -> dict[str, str]:
-    """Return the environment, such that a worker finds this very package also where only sys.path led here."""
-    environment = dict(os.environ)
+    """Return the environment, such that a worker finds this very package also where only sys.path led here.
+
+    A token of a client's is nothing that those who run samples should have.
+    """
+    environment = {name: value for name, value in os.environ.items() if name != "SCALEBOX_TOKEN"}
     root = str(Path(__file__).resolve().parents[2])
     if root not in (sysconfig.get_path("purelib"), sysconfig.get_path("platlib")):
         others = environment.get("PYTHONPATH")

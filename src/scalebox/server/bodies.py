@@ -10,7 +10,7 @@ import msgspec
 from litestar import Request, Response
 from litestar.types import ASGIApp, Receive, Scope, Send
 
-from scalebox.client.asynchronous import checked
+from scalebox.client.embedded import checked
 from scalebox.core import codec, wire
 from scalebox.core.errors import InputError
 from scalebox.core.jsonl import decode_object
