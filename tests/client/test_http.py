@@ -75,7 +75,7 @@ def test_submit_poll_and_fetch(server: FakeServer, client: ScaleBoxClient) -> No
     assert (result.id, result.verdict, result.meta) == ("s-1", Verdict.PASSED, {"n": [1, 2**80]})
     assert client.poll(batch) == "DONE"
     (sent,) = server.batches[batch].samples
-    assert (sent["limits"], sent["problem_id"], sent["language"]) == ({"cpu_s": 1.0}, "p", "python")
+    assert (sent["limits"], sent["problem_id"]) == ({"cpu_s": 1.0}, "p")
 
 
 def test_a_batch_is_fetched_in_order_and_streamed_as_it_finishes(server: FakeServer, client: ScaleBoxClient) -> None:

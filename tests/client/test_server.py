@@ -13,8 +13,18 @@ from typing import Any
 
 import pytest
 
-from scalebox import AsyncScaleBoxClient, BatchNotFound, InputError, ScaleBoxClient, Settings, Verdict
+from scalebox import (
+    AsyncScaleBoxClient,
+    AuthenticationError,
+    BatchNotFound,
+    InputError,
+    ScaleBoxClient,
+    Settings,
+    Verdict,
+)
 from scalebox.parse import parse_sample
+from scalebox.server.principal import Role
+from scalebox.server.tokens import create_token
 
 SERVE = [sys.executable, "-P", "-m", "scalebox.cli", "serve", "--workers", "1", "--json"]
 SETTINGS = Settings(client_retry_s=240.0)
@@ -115,6 +125,25 @@ def test_threads(client: ScaleBoxClient) -> None:
 
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(work, range(16))) == [str(number) for number in range(16)]
+
+
+def test_a_server_that_asks_for_tokens(tmp_path: Path) -> None:
+    tokens = str(tmp_path / "tokens")
+    one, other = (create_token(tokens, name, Role.TRAINER) for name in ("one", "other"))
+    reader = create_token(tokens, "reader", Role.READER)
+    command = [*SERVE, "--port", "0", "--tokens", tokens, "--journal", str(tmp_path / "journal.db")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        assert process.stdout is not None
+        url = json.loads(process.stdout.readline())["url"]
+        with ScaleBoxClient(url, settings=SETTINGS, token=one) as client:
+            batch = client.submit_batch([record("print(6)")])
+            assert client.fetch(batch, timeout=240)[0].verdict == Verdict.PASSED
+        with ScaleBoxClient(url, settings=SETTINGS, token=other) as client, pytest.raises(BatchNotFound):
+            client.fetch(batch)
+        for token in ("", "wrong", reader):
+            with ScaleBoxClient(url, settings=SETTINGS, token=token) as client, pytest.raises(AuthenticationError):
+                client.submit_batch([record("print(6)")])
+        process.terminate()
 
 
 def test_a_unix_socket(tmp_path: Path) -> None:

@@ -49,9 +49,9 @@ class AsyncScaleBoxClient:
     `url` says where the engine is: None or "embedded" for one in this process, `http://host:port`,
     `https://…` or `unix:///path.sock` for a server, "auto" for the daemon of this node. `settings` are by
     default what `scalebox.core.settings.load()` finds; `token` is shown to a server, by default that of the settings;
-    `sinks` are called with every event of an engine in this process, on its thread; `problems`, or a file or database of
-    them, has the tests of samples that such an engine gets with a `problem_id` and none. Raises InputError or
-    SettingsError.
+    `sinks` are called with every event of an engine in this process, on its thread. `problems`, or a file or database
+    of them, has the tests of samples that come to such an engine with a `problem_id` and none; a server has its own.
+    Raises InputError or SettingsError.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class AsyncScaleBoxClient:
         sinks: Sequence[Sink] = (),
         problems: Problems | str | None = None,
     ) -> None:
-        self._open(url, settings, token, LoopWaiting(), sinks, problems)
+        self._open(url, settings, token, LoopWaiting(), sinks=sinks, problems=problems)
 
     def _open(
         self,
@@ -71,6 +71,7 @@ class AsyncScaleBoxClient:
         settings: Settings | None,
         token: str | None,
         waiting: Waiting,
+        *,
         sinks: Sequence[Sink] = (),
         problems: Problems | str | None = None,
     ) -> None:
@@ -82,9 +83,8 @@ class AsyncScaleBoxClient:
             held = open_problems(problems, own) if isinstance(problems, str) else problems
             self._transport: Transport = EmbeddedTransport(lambda: _build_engine(own, sinks), own, waiting, held)
         elif sinks or problems is not None:
-            raise InputError(
-                "are for an engine in this process", field="sinks" if sinks else "problems", mend="leave them out"
-            )
+            field = "sinks" if sinks else "problems"
+            raise InputError("are for an engine in this process", field=field, mend="leave them out")
         else:
             connect = import_module("scalebox.client.remote").connect  # with it comes a client of HTTP
             self._transport = connect(url, shown, own, waiting)

@@ -38,8 +38,8 @@ class EmbeddedTransport:
         self, build: Callable[[], Engine], settings: Settings, waiting: Waiting, problems: Problems | None = None
     ) -> None:
         self._build = build
-        self._settings = settings
         self._problems = problems
+        self._settings = settings
         self._waiting = waiting
         self._engine = build()
 

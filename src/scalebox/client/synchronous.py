@@ -32,9 +32,9 @@ class ScaleBoxClient:
 
     `url` says where the engine is: None or "embedded" for one in this process, `http://host:port`,
     `https://…` or `unix:///path.sock` for a server, "auto" for the daemon of this node. `settings` are by
-    default what `scalebox.core.settings.load()` finds; `token` is shown to a server, by default that of the settings.
-    `problems`, or a file or database of them, has the tests of samples that an engine in this process gets with a
-    `problem_id` and none. Raises InputError or SettingsError.
+    default what `scalebox.core.settings.load()` finds; `token` is shown to a server, by default that of the settings;
+    `problems`, or a file or database of them, has the tests of samples that come to an engine in this process with
+    a `problem_id` and none; a server has its own. Raises InputError or SettingsError.
     """
 
     def __init__(
