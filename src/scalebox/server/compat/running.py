@@ -1,0 +1,103 @@
+"""What all compatible interfaces share: a request becomes a sample of our own format, and the engine verifies it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import msgspec
+
+from scalebox.client import AsyncScaleBoxClient
+from scalebox.core.errors import InputError
+from scalebox.core.limits import MIB, Limits
+from scalebox.core.result import VerificationResult
+from scalebox.core.sample import StdinTest
+from scalebox.core.settings import Settings
+from scalebox.parse import parse_sample
+
+#: Seconds that a request waits for room in the queue, and for its turn, beyond what its limits add up to.
+_ROOM_S, _TURN_S = 30.0, 60.0
+#: What programs get that the request says nothing of: as much as the other sandboxes give, but never without bounds.
+_OUTPUT_MB, _MEMORY_MB, _PROCESSES = 8.0, 1024, 64
+#: A program that waits is stopped so much after the time that a busy one may use, in seconds.
+_WALL_SLACK_S = 1.0
+
+
+class Runner(NamedTuple):
+    """Runs programs and verifies samples for the interfaces."""
+
+    client: AsyncScaleBoxClient
+    settings: Settings
+
+    def limits(self, run_s: float, compile_s: float, memory_mb: int = -1) -> dict[str, Any]:
+        """Return the limits of a program that may run for `run_s` seconds; no `memory_mb` below 1 is a limit."""
+        base = self.settings.limits_of(self.settings.profile)
+        return {
+            "cpu_s": run_s,
+            "wall_s": run_s + _WALL_SLACK_S,
+            "memory_mb": memory_mb if memory_mb > 0 else max(base.memory_mb, _MEMORY_MB),
+            "output_mb": max(base.output_mb, _OUTPUT_MB),
+            "processes": max(base.processes, _PROCESSES),
+            "build_s": compile_s,
+        }
+
+    async def verify(
+        self,
+        record: Mapping[str, Any],
+        *,
+        early_stop: bool = False,
+        files: Mapping[str, bytes] | None = None,
+        wait_s: float | None = None,
+    ) -> VerificationResult:
+        """Verify one sample, with all that its programs print on the result.
+
+        `files` lie beside the program of a test by stdin, which is then the only one. What is not finished after the
+        sample's limits and a fair wait, or after `wait_s` seconds, is `unknown`. Raises InputError, QueueFull.
+        """
+        sample = parse_sample(_named(record, files), settings=self.settings)
+        limits = sample.limits
+        more: dict[str, Any] = {"early_stop": early_stop, "text_limit": round(limits.output_mb * MIB)}
+        if files:
+            more["tests"] = _with_files(sample.tests[0], files, limits)
+        budget = limits.build_s + len(sample.tests) * limits.wall_s + _TURN_S
+        batch = await self.client.submit_batch(
+            [msgspec.structs.replace(sample, **more)],
+            deadline_s=budget if wait_s is None else min(wait_s, budget),
+            wait_s=_ROOM_S,
+        )
+        try:
+            return (await self.client.fetch(batch))[0]
+        except asyncio.CancelledError:  # whoever asked is gone
+            await self.client.cancel(batch)
+            raise
+
+    async def run(
+        self, language: str, code: str, stdin: str, limits: Mapping[str, Any], files: Mapping[str, bytes] | None = None
+    ) -> VerificationResult:
+        """Run a program; its one case says how it ended. Raises InputError, QueueFull."""
+        record = {
+            "id": "run",
+            "language": language,
+            "code": code,
+            # With nothing expected, output is a mismatch: to a program that is only run, both are an end in good order.
+            "tests": [{"id": "0", "stdin": stdin, "stdout": ""}],
+            "match": {"mode": "exact"},
+            "limits": limits,
+        }
+        return await self.verify(record, files=files)
+
+
+def _named(record: Mapping[str, Any], files: Mapping[str, bytes] | None) -> Mapping[str, Any]:
+    """Return the record with the names of the files on its test, so that they are checked."""
+    if not files:
+        return record
+    (test,) = record["tests"]
+    return {**record, "tests": [{**test, "files": dict.fromkeys(files, "")}]}
+
+
+def _with_files(test: Any, files: Mapping[str, bytes], limits: Limits) -> tuple[StdinTest]:
+    size = sum(map(len, files.values()))
+    if size > limits.disk_mb * MIB:
+        raise InputError(f"{size} bytes are more than {limits.disk_mb} MiB", field="files", mend="send less")
+    return (msgspec.structs.replace(test, files={}, binary_files=dict(files)),)
