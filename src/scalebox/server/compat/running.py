@@ -20,8 +20,9 @@ from scalebox.parse import parse_sample
 _ROOM_S, _TURN_S = 30.0, 60.0
 #: What programs get that the request says nothing of: as much as the other sandboxes give, but never without bounds.
 _OUTPUT_MB, _MEMORY_MB, _PROCESSES = 8.0, 1024, 64
-#: A program that waits is stopped so much after the time that a busy one may use, in seconds.
-_WALL_SLACK_S = 1.0
+#: A program that waits is stopped so many seconds, or as long again, after the time that a busy one may use: others
+#: may keep it from running.
+_WALL_SLACK_S = 5.0
 
 
 class Runner(NamedTuple):
@@ -35,7 +36,7 @@ class Runner(NamedTuple):
         base = self.settings.limits_of(self.settings.profile)
         return {
             "cpu_s": run_s,
-            "wall_s": run_s + _WALL_SLACK_S,
+            "wall_s": run_s + max(run_s, _WALL_SLACK_S),
             "memory_mb": memory_mb if memory_mb > 0 else max(base.memory_mb, _MEMORY_MB),
             "output_mb": max(base.output_mb, _OUTPUT_MB),
             "processes": max(base.processes, _PROCESSES),
