@@ -131,6 +131,38 @@ class EvalResult(msgspec.Struct, kw_only=True):
     extra: dict[str, Any] | None = None
 
 
+class PromptsRequest(msgspec.Struct, kw_only=True):
+    """Which rows of a data set to make prompts of; without `id` all, from `offset` on."""
+
+    config: TestConfig
+    dataset: str = ""
+    id: int | str | None = None
+    offset: int = 0
+    limit: int = 1_000_000
+
+
+class Prompt(msgspec.Struct, kw_only=True):
+    """What a model is asked."""
+
+    id: int | str
+    prompt: str
+    labels: dict[str, Any] = {}
+
+
+class MetricsRequest(msgspec.Struct, kw_only=True):
+    """Results of a data set, to be summed up."""
+
+    config: TestConfig
+    dataset: str = ""
+    results: list[dict[str, Any]] = []
+
+
+class MetricsFunction(msgspec.Struct, kw_only=True):
+    """The source of a function that sums results up; no data set here has one."""
+
+    function: str | None = None
+
+
 def response_of(result: VerificationResult, case: CaseResult, *, compiled: bool) -> RunCodeResponse:
     """Return what SandboxFusion would say of a case of a result, whose program was `compiled` or not."""
     if case.verdict in DOUBTFUL:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -23,6 +24,12 @@ _OUTPUT_MB, _MEMORY_MB, _PROCESSES = 8.0, 1024, 64
 #: A program that waits is stopped so many seconds, or as long again, after the time that a busy one may use: others
 #: may keep it from running.
 _WALL_SLACK_S = 5.0
+#: How programs start others, in some language: those that do not say so have none, which is faster.
+_STARTS_OTHERS = re.compile(
+    r"subprocess|multiprocessing|ProcessPool|child_process|\b(?:pty|fork|popen|system|spawn\w*|exec[vl]\w*|ProcessBuilder"
+    r"|getRuntime|Command|Process|shell_exec|proc_open)\b"
+)
+_SHELLS = frozenset({"bash", "r", "perl", "ruby"})
 
 
 class Runner(NamedTuple):
@@ -39,9 +46,14 @@ class Runner(NamedTuple):
             "wall_s": run_s + max(run_s, _WALL_SLACK_S),
             "memory_mb": memory_mb if memory_mb > 0 else max(base.memory_mb, _MEMORY_MB),
             "output_mb": max(base.output_mb, _OUTPUT_MB),
-            "processes": max(base.processes, _PROCESSES),
             "build_s": compile_s,
         }
+
+    def processes_for(self, language: str, *texts: str) -> int:
+        """Return how many processes a program of these texts may start."""
+        base = self.settings.limits_of(self.settings.profile)
+        starts = language in _SHELLS or any(map(_STARTS_OTHERS.search, texts))
+        return max(base.processes, _PROCESSES) if starts else base.processes
 
     async def verify(
         self,
@@ -49,12 +61,13 @@ class Runner(NamedTuple):
         *,
         early_stop: bool = False,
         files: Mapping[str, bytes] | None = None,
-        wait_s: float | None = None,
+        total_s: float | None = None,
     ) -> VerificationResult:
         """Verify one sample, with all that its programs print on the result.
 
         `files` lie beside the program of a test by stdin, which is then the only one. What is not finished after the
-        sample's limits and a fair wait, or after `wait_s` seconds, is `unknown`. Raises InputError, QueueFull.
+        sample's limits and a fair wait, or after `total_s` seconds and the limits of one test, is `unknown`. Raises
+        InputError, QueueFull.
         """
         sample = parse_sample(_named(record, files), settings=self.settings)
         limits = sample.limits
@@ -62,9 +75,11 @@ class Runner(NamedTuple):
         if files:
             more["tests"] = _with_files(sample.tests[0], files, limits)
         budget = limits.build_s + len(sample.tests) * limits.wall_s + _TURN_S
+        if total_s is not None:
+            budget = min(budget, total_s + limits.build_s + limits.wall_s)
         batch = await self.client.submit_batch(
             [msgspec.structs.replace(sample, **more)],
-            deadline_s=budget if wait_s is None else min(wait_s, budget),
+            deadline_s=budget,
             wait_s=_ROOM_S,
         )
         try:
@@ -84,7 +99,7 @@ class Runner(NamedTuple):
             # With nothing expected, output is a mismatch: to a program that is only run, both are an end in good order.
             "tests": [{"id": "0", "stdin": stdin, "stdout": ""}],
             "match": {"mode": "exact"},
-            "limits": limits,
+            "limits": {**limits, "processes": self.processes_for(language, code, stdin)},
         }
         return await self.verify(record, files=files)
 

@@ -1,10 +1,11 @@
-"""SandboxFusion's `/run_code`: a program, its input and files in; how its commands ended, and what they printed, out."""
+"""SandboxFusion's `/run_code`: a program, its input and files in; how it ended, and what it printed, out."""
 
 from __future__ import annotations
 
 import base64
 import binascii
 import posixpath
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from scalebox.core.errors import InputError
@@ -17,6 +18,7 @@ from scalebox.server.compat.running import Runner
 
 #: A file of this mark is one that clients send for others to see.
 _IGNORED = "IGNORE_THIS_FILE"
+_GO_TEST = re.compile(r"^func\s+Test", re.MULTILINE)
 
 
 async def run_code(runner: Runner, request: RunCodeRequest) -> RunCodeResponse:
@@ -27,7 +29,11 @@ async def run_code(runner: Runner, request: RunCodeRequest) -> RunCodeResponse:
     problem = _unsupported(runner, request, language)
     if language is None or problem:
         return RunCodeResponse(status="SandboxError", message=problem)
+    if request.language == "go_test":
+        return await _go_test(runner, request, language)
     code, files, wanted = request.code, files_of(request.files), paths_of(request.fetch_files, "fetch_files")
+    if language.name == "php" and "<?" not in code:
+        code = f"<?php {code}"
     if request.language == "pytest":
         code, files = in_python.pytest(code, request.args, files)
     marker = ""
@@ -39,6 +45,19 @@ async def run_code(runner: Runner, request: RunCodeRequest) -> RunCodeResponse:
     if marker and response.run_result is not None and response.run_result.stdout is not None:
         response.run_result.stdout, response.files = in_python.fetched(response.run_result.stdout, marker, wanted)
     return response
+
+
+async def _go_test(runner: Runner, request: RunCodeRequest, language: Language) -> RunCodeResponse:
+    """Run the tests of a Go file: from the first of them on it is the tests, before that the program."""
+    found = _GO_TEST.search(request.code)
+    at = found.start() if found else len(request.code)
+    record = {
+        "id": "run", "language": language.name, "code": request.code[:at],
+        "tests": [{"suffix": request.code[at:] or "\n"}],
+        "limits": runner.limits(request.run_timeout, request.compile_timeout, request.memory_limit_MB),
+    }  # fmt: skip
+    result = await runner.verify(record)
+    return response_of(result, result.cases[0], compiled=False)
 
 
 def _unsupported(runner: Runner, request: RunCodeRequest, language: Language | None) -> str:

@@ -1,0 +1,32 @@
+"""The paths that ScaleBox-ACL adds to SandboxFusion's: docs/guides/compat.md."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from litestar import Router, post
+from litestar.params import JSONBody
+
+from scalebox.server.compat import acl
+from scalebox.server.compat.fusion import EvalResult, SubmitRequest
+from scalebox.server.compat.http import HANDLERS
+from scalebox.server.compat.running import Runner
+from scalebox.server.context import Context
+
+
+def handlers(context: Context) -> list[Any]:
+    """Return the handlers."""
+    runner = Runner(context.client, context.settings)
+
+    @post("/common_evaluate", status_code=200, summary="Judge a completion by a list of tests")
+    async def common_evaluate(data: JSONBody[SubmitRequest]) -> EvalResult:
+        """Judge by test cases that are a list of objects."""
+        return await acl.common_evaluate(runner, data)
+
+    @post("/common_evaluate_batch", status_code=200, summary="Judge a completion by tests in columns")
+    async def common_evaluate_batch(data: JSONBody[SubmitRequest]) -> EvalResult:
+        """Judge by test cases that are an object of lists, or by assertions."""
+        return await acl.common_evaluate_batch(runner, data)
+
+    routes = [common_evaluate, common_evaluate_batch]
+    return [Router("", route_handlers=routes, exception_handlers=HANDLERS, tags=["scalebox-acl"])]

@@ -1,0 +1,91 @@
+"""The paths of SandboxFusion, for its clients: docs/guides/compat.md."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from litestar import Router, get, post
+from litestar.params import JSONBody
+
+from scalebox.server.compat import datasets, jupyter, prompts, sandboxfusion
+from scalebox.server.compat.fusion import (
+    EvalResult,
+    MetricsFunction,
+    MetricsRequest,
+    Prompt,
+    PromptsRequest,
+    RunCodeRequest,
+    RunCodeResponse,
+    RunJupyterRequest,
+    RunJupyterResponse,
+    SubmitRequest,
+)
+from scalebox.server.compat.http import HANDLERS
+from scalebox.server.compat.running import Runner
+from scalebox.server.context import Context
+
+
+def handlers(context: Context) -> list[Any]:
+    """Return the handlers."""
+    runner = Runner(context.client, context.settings)
+
+    @post("/run_code", status_code=200, summary="Run a program")
+    async def run_code(data: JSONBody[RunCodeRequest]) -> RunCodeResponse:
+        """Build and run a program in one of SandboxFusion's languages."""
+        return await sandboxfusion.run_code(runner, data)
+
+    @post("/run_jupyter", status_code=200, summary="Run the cells of a notebook")
+    async def run_jupyter(data: JSONBody[RunJupyterRequest]) -> RunJupyterResponse:
+        """Run cells one after another in one interpreter."""
+        return await jupyter.run_jupyter(runner, data)
+
+    @post("/submit", status_code=200, summary="Judge a completion")
+    async def submit(data: JSONBody[SubmitRequest]) -> EvalResult:
+        """Judge a completion by the row of a data set that the request carries."""
+        return await datasets.submit(runner, data)
+
+    routes = [run_code, run_jupyter, submit, *_of_rows()]
+    return [Router("", route_handlers=routes, exception_handlers=HANDLERS, tags=["sandboxfusion"])]
+
+
+def _of_rows() -> list[Any]:
+    """Return the handlers that run nothing."""
+
+    @get("/v1/ping", sync_to_thread=False)
+    def ping() -> str:
+        """Answer "pong"."""
+        return "pong"
+
+    @get("/list_datasets", sync_to_thread=False)
+    def list_datasets() -> list[str]:
+        """Return the data sets held here: none."""
+        return []
+
+    @post("/list_ids", status_code=200, sync_to_thread=False)
+    def list_ids(data: JSONBody[PromptsRequest]) -> list[int | str]:
+        """Return the ids of the rows that the request carries."""
+        return prompts.ids(data)
+
+    @post("/get_prompts", status_code=200, sync_to_thread=False)
+    def get_prompts(data: JSONBody[PromptsRequest]) -> list[Prompt]:
+        """Return the prompts of the rows that the request carries."""
+        return prompts.prompts(data)
+
+    @post("/get_prompt_by_id", status_code=200, sync_to_thread=False)
+    def get_prompt_by_id(data: JSONBody[PromptsRequest]) -> Prompt:
+        """Return the prompt of the row that the request carries."""
+        return prompts.prompt_by_id(data)
+
+    @post("/get_metrics", status_code=200, sync_to_thread=False)
+    def get_metrics(data: JSONBody[MetricsRequest]) -> dict[str, Any]:
+        """Return nothing: no data set here has metrics of its own."""
+        del data
+        return {}
+
+    @post("/get_metrics_function", status_code=200, sync_to_thread=False)
+    def get_metrics_function(data: JSONBody[MetricsRequest]) -> MetricsFunction:
+        """Return no function."""
+        del data
+        return MetricsFunction()
+
+    return [ping, list_datasets, list_ids, get_prompts, get_prompt_by_id, get_metrics, get_metrics_function]
