@@ -129,17 +129,22 @@ NODE = "console.log(2 * require('fs').readFileSync(0, 'utf8'))"
 TYPESCRIPT = "declare var require: any; const n: number = 2 * require('fs').readFileSync(0, 'utf8'); console.log(n)"
 
 
+PROGRAMS = [
+    ("cpp", "cpp", CPP), ("java", "java", JAVA), ("go", "go", GO), ("rust", "rust", RUST),
+    ("nodejs", "javascript", NODE), ("typescript", "typescript-transpile", TYPESCRIPT),
+    ("bash", "bash", "read a; echo $((a * 2)) | cat"), ("php", "php", "echo 2 * fgets(STDIN), PHP_EOL;"),
+    ("perl", "perl", "print 2 * <STDIN>, qq(\\n)"), ("ruby", "ruby", "puts 2 * gets.to_i"),
+    ("lua", "lua", "print(2 * io.read('n'))"), ("R", "r", "cat(2 * scan(file('stdin'), quiet = TRUE), '\\n', sep = '')"),
+    ("racket", "racket", "#lang racket\n(displayln (* 2 (read)))"),
+]  # fmt: skip
+#: Their toolchains are slow to start, or to make ready.
+SLOW = ("java", "rust", "typescript", "R", "racket")
+
+
 @pytest.mark.parametrize(
     ("name", "toolchain", "code"),
-    [
-        ("cpp", "cpp", CPP), ("java", "java", JAVA), ("go", "go", GO), ("rust", "rust", RUST),
-        ("nodejs", "javascript", NODE), ("typescript", "typescript-transpile", TYPESCRIPT),
-        ("bash", "bash", "read a; echo $((a * 2)) | cat"), ("php", "php", "echo 2 * fgets(STDIN), PHP_EOL;"),
-        ("perl", "perl", "print 2 * <STDIN>, qq(\\n)"), ("ruby", "ruby", "puts 2 * gets.to_i"),
-        ("lua", "lua", "print(2 * io.read('n'))"), ("R", "r", "cat(2 * scan(file('stdin'), quiet = TRUE), '\\n', sep = '')"),
-        ("racket", "racket", "#lang racket\n(displayln (* 2 (read)))"),
-    ],
-)  # fmt: skip
+    [pytest.param(*one, marks=[pytest.mark.fidelity] if one[0] in SLOW else [], id=one[0]) for one in PROGRAMS],
+)
 def test_other_languages(ask: Post, needs: Callable[[str], None], name: str, toolchain: str, code: str) -> None:
     needs(toolchain)
     body = {"code": code, "language": name, "stdin": "21\n", "compile_timeout": 60, "run_timeout": 20}
@@ -186,7 +191,9 @@ def test_languages_that_are_not_here_are_our_fault(ask: Post, language: str) -> 
         ({"code": "1", "language": "python", "fetch_files": ["/etc/passwd"]}, "fetch_files"),
     ],
 )
-def test_bad_requests_are_answered_as_fast_api_does(http: TestClient[Litestar], body: dict[str, Any], place: str) -> None:
+def test_bad_requests_are_answered_as_fast_api_does(
+    http: TestClient[Litestar], body: dict[str, Any], place: str
+) -> None:
     answer = http.post("/run_code", json=body)
     assert answer.status_code == 422, answer.text
     (problem,) = answer.json()["detail"]
@@ -201,7 +208,13 @@ def test_a_body_that_is_no_json(http: TestClient[Litestar]) -> None:
     assert answer.json()["detail"]
 
 
-CELLS = ["a = 123", "a", "print(a)", 'import sys; sys.stderr.write("stderr message")', 'raise RuntimeError("error message")']
+CELLS = [
+    "a = 123",
+    "a",
+    "print(a)",
+    'import sys; sys.stderr.write("stderr message")',
+    'raise RuntimeError("error message")',
+]
 
 
 def test_cells_share_a_namespace(ask: Post) -> None:

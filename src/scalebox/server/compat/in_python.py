@@ -53,10 +53,10 @@ def fetched(stdout: str, marker: str, wanted: Sequence[str]) -> tuple[str, dict[
     return printed, {name: data for name, data in files.items() if name in wanted}
 
 
-def notebook(cells: Sequence[str], cell_timeout: float, wanted: Sequence[str]) -> tuple[str, str, str]:
+def notebook(cells: Sequence[str], wanted: Sequence[str], **timeouts: float) -> tuple[str, str, str]:
     """Return the program that runs cells, its input, and what it prints before its answer."""
     marker = _marker()
-    order = {"cells": cells, "cell_timeout": cell_timeout, "wanted": wanted, "marker": marker}
+    order = {"cells": cells, "wanted": wanted, "marker": marker, **timeouts}
     return _text("notebook"), msgspec.json.encode(order).decode(), marker
 
 

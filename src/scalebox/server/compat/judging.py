@@ -15,6 +15,7 @@ from scalebox.languages.language import Language
 from scalebox.server.compat.around import head_of, python_imports
 from scalebox.server.compat.fusion import EvalResult, EvalTestCase, RunCodeResponse, SubmitRequest, response_of
 from scalebox.server.compat.languages import compiled, known, ours
+from scalebox.server.compat.printed import can_print, record_of
 from scalebox.server.compat.running import Runner
 
 #: Lines of the same words, but for their case; numbers as near as SandboxFusion takes them, integers exactly.
@@ -101,6 +102,8 @@ async def by_calls(
 ) -> EvalResult:
     """Judge what a function returns: arguments, the value, and what is told of each. Raises InputError, QueueFull."""
     language, extra = language_of(request), extra_of(request)
+    if can_print(language.name):
+        return await _by_printing(runner, request, name, calls)
     record: dict[str, Any] = {"id": "submit", "language": language.name, "limits": limits_of(runner, request)}
     if language.name == "python":
         of_class = bool(_CLASS.search(request.completion)) and not re.search(
@@ -116,17 +119,50 @@ async def by_calls(
         {"id": str(number), "call": name, "args": arguments, "expect": expected}
         for number, (arguments, expected, _) in enumerate(calls)
     ]
-    all_cases = bool(extra.get("run_all_cases"))
-    result = await runner.verify(record, early_stop=not all_cases, total_s=_total(extra))
-    tests = []
-    for (_, _, info), found in zip(calls, result.cases, strict=True):
-        if found.verdict == Verdict.NOT_RUN:
+    early_stop = not extra.get("run_all_cases")
+    result = await runner.verify(record, early_stop=early_stop, total_s=_total(extra))
+    infos = [info for _, _, info in calls]
+    return answer_of(
+        request, result, _told_of_calls(infos, [(result, case) for case in result.cases], language, request)
+    )
+
+
+async def _by_printing(
+    runner: Runner, request: SubmitRequest, name: str, calls: Sequence[tuple[list[Any], Any, dict[str, Any]]]
+) -> EvalResult:
+    """Judge what a function returns by programs that print it, one for each call."""
+    if not calls:
+        raise InputError("no tests: nothing could be judged, never passed", field="config.provided_data.test_cases")
+    language, limits, total = language_of(request), limits_of(runner, request), _total(extra_of(request))
+    code = (await extracted(request, language)).code
+    records = [
+        {"id": "submit", "limits": limits, **record_of(language.name, code, name, arguments, expected)}
+        for arguments, expected, _ in calls
+    ]
+    results = await asyncio.gather(*(runner.verify(record, total_s=total) for record in records))
+    infos = [info for _, _, info in calls]
+    tests = _told_of_calls(infos, [(result, result.cases[0]) for result in results], language, request)
+    answer = answer_of(request, results[len(tests) - 1], tests)
+    answer.extracted_code = code
+    return answer
+
+
+def _told_of_calls(
+    infos: Sequence[dict[str, Any]],
+    found: Sequence[tuple[VerificationResult, CaseResult]],
+    language: Language,
+    request: SubmitRequest,
+) -> list[EvalTestCase]:
+    """Return the tests of an answer, up to the first that failed unless all are asked for."""
+    tests: list[EvalTestCase] = []
+    for info, (result, case) in zip(infos, found, strict=True):
+        if case.verdict == Verdict.NOT_RUN:
             break
-        passed = found.verdict == Verdict.PASSED
-        tests.append(EvalTestCase(passed=passed, exec_info=_told(result, found, language), test_info=info))
-        if not (passed or all_cases):
+        passed = case.verdict == Verdict.PASSED
+        tests.append(EvalTestCase(passed=passed, exec_info=_told(result, case, language), test_info=info))
+        if not passed and not extra_of(request).get("run_all_cases"):
             break
-    return answer_of(request, result, tests)
+    return tests
 
 
 async def as_one(

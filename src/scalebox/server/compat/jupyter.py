@@ -20,8 +20,10 @@ async def run_jupyter(runner: Runner, request: RunJupyterRequest) -> RunJupyterR
     if request.cell_timeout < 0:
         raise InputError("must not be negative", field="cell_timeout", mend="0 for no limit of its own")
     wanted = paths_of(request.fetch_files, "fetch_files")
-    code, stdin, marker = in_python.notebook(request.cells, request.cell_timeout, wanted)
-    limits = {**runner.limits(request.total_timeout, 10, request.memory_limit_MB), "wall_s": request.total_timeout}
+    code, stdin, marker = in_python.notebook(
+        request.cells, wanted, cell_timeout=request.cell_timeout, total_timeout=request.total_timeout
+    )
+    limits = runner.limits(request.total_timeout, request.total_timeout, request.memory_limit_MB)
     result = await runner.run("python", code, stdin, limits, files_of(request.files))
     case = result.cases[0]
     response = response_of(result, case, compiled=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from litestar import Router, get, post
+from litestar import MediaType, Router, get, post
 from litestar.params import JSONBody
 
 from scalebox.server.compat import datasets, jupyter, prompts, sandboxfusion
@@ -51,7 +51,7 @@ def handlers(context: Context) -> list[Any]:
 def _of_rows() -> list[Any]:
     """Return the handlers that run nothing."""
 
-    @get("/v1/ping", sync_to_thread=False)
+    @get("/v1/ping", media_type=MediaType.JSON, sync_to_thread=False)
     def ping() -> str:
         """Answer "pong"."""
         return "pong"
