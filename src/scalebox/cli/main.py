@@ -21,6 +21,7 @@ EXIT_BROKEN_PIPE = 141
 COMMANDS = {
     "verify": "Verify samples from JSON Lines and write their results.",
     "run": "Run one program under limits.",
+    "serve": "Serve batches of many clients over HTTP.",
     "doctor": "Say what this machine gives, and what is broken.",
     "cache": "Show, empty or audit the cache of results.",
     "bench": "Measure fixed workloads beside the machine's own limit.",
