@@ -6,7 +6,7 @@ import asyncio
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -50,8 +50,8 @@ class Server:
 
 
 @contextmanager
-def serving(settings: Settings, sinks: Any = ()) -> Iterator[Server]:
-    """Run a server with scripted workers until the block ends."""
+def serving(settings: Settings, sinks: Any = (), command: Sequence[str] = FAKE) -> Iterator[Server]:
+    """Run a server until the block ends, with scripted workers, or those of another command; none: real ones."""
     started: dict[str, Any] = {}
     ready = threading.Event()
 
@@ -78,7 +78,7 @@ def serving(settings: Settings, sinks: Any = ()) -> Iterator[Server]:
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(
-            asynchronous, "_build_engine", lambda settings, sinks: Engine(settings, sinks=sinks, command=FAKE)
+            asynchronous, "_build_engine", lambda settings, sinks: Engine(settings, sinks=sinks, command=command)
         )
         thread = threading.Thread(target=run, name="server")
         thread.start()

@@ -1,35 +1,35 @@
-"""The application over a real engine, one for each pytest worker: starting one takes a second."""
+"""A server with real workers, one for each pytest worker: starting one takes a second."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
+from tests.server.conftest import Server, serving
 
-from scalebox import AsyncScaleBoxClient, Settings
+from scalebox import Settings
 from scalebox.languages.toolchain import Missing, toolchain
-from scalebox.server.app import build_app
-from scalebox.server.context import Context
 
 Post = Callable[[str, dict[str, Any]], dict[str, Any]]
 
 
 @pytest.fixture(scope="session")
-def http(cache: Path) -> Iterator[TestClient[Litestar]]:
-    settings = Settings(workers=1, cache_dir=str(cache))
-    client = AsyncScaleBoxClient(settings=settings)
-    with TestClient(build_app(Context(settings, client))) as http:
-        yield http
-    asyncio.run(client.close())
+def server(cache: Path) -> Iterator[Server]:
+    settings = Settings(workers=1, cache_dir=str(cache), server_port=0, server_ready_s=3600)
+    with serving(settings, command=()) as server:
+        yield server
 
 
 @pytest.fixture
-def ask(http: TestClient[Litestar]) -> Post:
+def http(server: Server) -> httpx.Client:
+    return server.http
+
+
+@pytest.fixture
+def ask(http: httpx.Client) -> Post:
     """Return what posts JSON to a path and returns the answer, which must be one."""
 
     def ask(path: str, body: dict[str, Any]) -> dict[str, Any]:

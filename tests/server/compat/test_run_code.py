@@ -6,9 +6,8 @@ import base64
 from collections.abc import Callable
 from typing import Any
 
+import httpx
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
 
 Post = Callable[[str, dict[str, Any]], dict[str, Any]]
 
@@ -134,7 +133,8 @@ PROGRAMS = [
     ("nodejs", "javascript", NODE), ("typescript", "typescript-transpile", TYPESCRIPT),
     ("bash", "bash", "read a; echo $((a * 2)) | cat"), ("php", "php", "echo 2 * fgets(STDIN), PHP_EOL;"),
     ("perl", "perl", "print 2 * <STDIN>, qq(\\n)"), ("ruby", "ruby", "puts 2 * gets.to_i"),
-    ("lua", "lua", "print(2 * io.read('n'))"), ("R", "r", "cat(2 * scan(file('stdin'), quiet = TRUE), '\\n', sep = '')"),
+    ("lua", "lua", "print(2 * io.read('n'))"),
+    ("R", "r", "cat(2 * scan(file('stdin'), quiet = TRUE), '\\n', sep = '')"),
     ("racket", "racket", "#lang racket\n(displayln (* 2 (read)))"),
 ]  # fmt: skip
 #: Their toolchains are slow to start, or to make ready.
@@ -160,6 +160,13 @@ def test_a_program_that_does_not_compile(ask: Post, needs: Callable[[str], None]
     assert answer["compile_result"]["status"] == "Finished"
     assert answer["compile_result"]["return_code"] == 1
     assert "nothing" in answer["compile_result"]["stderr"]
+
+
+def test_a_header_that_is_included_twice(ask: Post, needs: Callable[[str], None]) -> None:
+    needs("cpp")
+    code = "#include <bits/stdc++.h>\n" * 2 + "int main() { std::cout << 1; }"
+    answer = ask("/run_code", {"code": code, "language": "cpp", "compile_timeout": 60})
+    assert run_of(answer) == ("Success", "Finished", 0, "1"), answer
 
 
 def test_the_tests_of_a_go_file(ask: Post, needs: Callable[[str], None]) -> None:
@@ -191,9 +198,7 @@ def test_languages_that_are_not_here_are_our_fault(ask: Post, language: str) -> 
         ({"code": "1", "language": "python", "fetch_files": ["/etc/passwd"]}, "fetch_files"),
     ],
 )
-def test_bad_requests_are_answered_as_fast_api_does(
-    http: TestClient[Litestar], body: dict[str, Any], place: str
-) -> None:
+def test_bad_requests_are_answered_as_fast_api_does(http: httpx.Client, body: dict[str, Any], place: str) -> None:
     answer = http.post("/run_code", json=body)
     assert answer.status_code == 422, answer.text
     (problem,) = answer.json()["detail"]
@@ -202,7 +207,7 @@ def test_bad_requests_are_answered_as_fast_api_does(
     assert place in f"{problem['loc']} {problem['msg']}"
 
 
-def test_a_body_that_is_no_json(http: TestClient[Litestar]) -> None:
+def test_a_body_that_is_no_json(http: httpx.Client) -> None:
     answer = http.post("/run_code", content=b"{", headers={"Content-Type": "application/json"})
     assert answer.status_code == 422
     assert answer.json()["detail"]
@@ -256,5 +261,5 @@ def test_a_cell_that_ends_the_interpreter(ask: Post) -> None:
     assert (answer["status"], answer["driver"]["return_code"], answer["cells"]) == ("Failed", 5, [])
 
 
-def test_ping(http: TestClient[Litestar]) -> None:
+def test_ping(http: httpx.Client) -> None:
     assert http.get("/v1/ping").json() == "pong"

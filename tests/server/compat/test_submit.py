@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import httpx
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
 
 Post = Callable[[str, dict[str, Any]], dict[str, Any]]
 
@@ -181,14 +180,16 @@ def test_live_code_bench(ask: Post, factor: int, accepted: bool, by_call: bool) 
         ({"dataset": "d", "id": 0, "completion": "", "config": {"dataset_type": "MBPPDataset"}}, 400, "provided_data"),
     ],
 )
-def test_what_cannot_be_judged(http: TestClient[Litestar], body: dict[str, Any], status: int, words: str) -> None:
+def test_what_cannot_be_judged(http: httpx.Client, body: dict[str, Any], status: int, words: str) -> None:
     answer = http.post("/submit", json=body)
     assert answer.status_code == status, answer.text
     assert words in str(answer.json()["detail"])
 
 
-def test_prompts(http: TestClient[Litestar], ask: Post) -> None:
-    rows = [{"id": number, "content": f"Problem {number}.", "labels": {"a": 1}, "test": []} for number in (1, 2)]
+def test_prompts(http: httpx.Client, ask: Post) -> None:
+    rows: list[dict[str, Any]] = [
+        {"id": number, "content": f"Problem {number}.", "labels": {"a": 1}, "test": []} for number in (1, 2)
+    ]
     config = {"dataset_type": "CommonOJDataset", "language": "cpp", "provided_data": rows}
     body = {"dataset": "any", "config": config}
     assert http.post("/list_ids", json=body).json() == [1, 2]

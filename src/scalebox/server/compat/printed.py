@@ -35,6 +35,10 @@ def _escaped(text: str) -> str:
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
+def _without_dollars(text: str) -> str:
+    return json.dumps(text).replace("$", "\\$")
+
+
 def _called(before: str, after: str) -> Callable[[str, Sequence[str]], str]:
     return lambda name, words: f"{before}{name}({', '.join(words)}){after}\n"
 
@@ -43,7 +47,7 @@ _PRINTING = {
     "bash": Printing(lambda name, words: f"{' '.join([name, *words])}\n", False, "true", "false", text=_quoted),
     "perl": Printing(_called("print ", ";"), False, "1", "0", "undef", text=_escaped),
     "lua": Printing(_called("print(", ")"), False, null="nil"),
-    "julia": Printing(_called("println(", ")"), False, null="nothing", text=lambda text: _escaped_dollar(text)),
+    "julia": Printing(_called("println(", ")"), False, null="nothing", text=_without_dollars),
     "r": Printing(_called("cat(", ', "\\n")'), False, "TRUE", "FALSE", "NULL"),
     "ruby": Printing(
         _called("require 'json'\nputs JSON.generate(", ")"), True, null="nil", items=("[", ", ", "]"), text=_escaped
@@ -54,10 +58,6 @@ _PRINTING = {
         True, "#t", "#f", "(json-null)", ("(list ", " ", ")"),
     ),
 }  # fmt: skip
-
-
-def _escaped_dollar(text: str) -> str:
-    return json.dumps(text).replace("$", "\\$")
 
 
 def can_print(language: str) -> bool:
@@ -71,9 +71,10 @@ def record_of(language: str, code: str, name: str, arguments: Sequence[Any], exp
     if language == "php":
         code = code if "<?" in code else f"<?php {code}"
         code = code.rstrip().removesuffix("?>")
+    match: dict[str, Any] = {"mode": "json"}
     call = printing.call(name, [_literal(value, printing) for value in arguments])
     if printing.as_json:
-        output, match = json.dumps(expected), {"mode": "json"}
+        output = json.dumps(expected)
     else:
         output, match = _printed(expected, printing), {"mode": "float", "rel": 1e-9, "abs": 1e-9, "by_line": True}
     return {

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import msgspec
 
-from scalebox.client import AsyncScaleBoxClient
 from scalebox.core.errors import InputError
 from scalebox.core.limits import MIB, Limits
 from scalebox.core.result import VerificationResult
 from scalebox.core.sample import StdinTest
 from scalebox.core.settings import Settings
 from scalebox.parse import parse_sample
+from scalebox.server.context import Context
+from scalebox.server.errors import Refused
 
-#: Seconds that a request waits for room in the queue, and for its turn, beyond what its limits add up to.
-_ROOM_S, _TURN_S = 30.0, 60.0
+#: Seconds that a request waits for its turn, beyond what its limits add up to.
+_TURN_S = 60.0
 #: What programs get that the request says nothing of: as much as the other sandboxes give, but never without bounds.
 _OUTPUT_MB, _MEMORY_MB, _PROCESSES = 8.0, 1024, 64
 #: A program that waits is stopped so many seconds, or as long again, after the time that a busy one may use: others
@@ -33,10 +33,15 @@ _SHELLS = frozenset({"bash", "r", "perl", "ruby"})
 
 
 class Runner(NamedTuple):
-    """Runs programs and verifies samples for the interfaces."""
+    """Runs programs and verifies samples for one request of a client, when it is the client's turn."""
 
-    client: AsyncScaleBoxClient
-    settings: Settings
+    context: Context
+    client: str
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of the engine."""
+        return self.context.settings
 
     def limits(self, run_s: float, compile_s: float, memory_mb: int = -1) -> dict[str, Any]:
         """Return the limits of a program that may run for `run_s` seconds; no `memory_mb` below 1 is a limit."""
@@ -67,7 +72,7 @@ class Runner(NamedTuple):
 
         `files` lie beside the program of a test by stdin, which is then the only one. What is not finished after the
         sample's limits and a fair wait, or after `total_s` seconds and the limits of one test, is `unknown`. Raises
-        InputError, QueueFull.
+        InputError, Refused, QueueFull.
         """
         sample = parse_sample(_named(record, files), settings=self.settings)
         limits = sample.limits
@@ -77,21 +82,15 @@ class Runner(NamedTuple):
         budget = limits.build_s + len(sample.tests) * limits.wall_s + _TURN_S
         if total_s is not None:
             budget = min(budget, total_s + limits.build_s + limits.wall_s)
-        batch = await self.client.submit_batch(
-            [msgspec.structs.replace(sample, **more)],
-            deadline_s=budget,
-            wait_s=_ROOM_S,
-        )
-        try:
-            return (await self.client.fetch(batch))[0]
-        except asyncio.CancelledError:  # whoever asked is gone
-            await self.client.cancel(batch)
-            raise
+        if self.context.draining:
+            raise Refused(503, "the server is about to end", mend="try again, here or elsewhere", retry_after_s=5)
+        sample = msgspec.structs.replace(sample, **more)
+        return (await self.context.feed.run(self.client, [sample], deadline_s=budget))[0]
 
     async def run(
         self, language: str, code: str, stdin: str, limits: Mapping[str, Any], files: Mapping[str, bytes] | None = None
     ) -> VerificationResult:
-        """Run a program; its one case says how it ended. Raises InputError, QueueFull."""
+        """Run a program; its one case says how it ended. Raises InputError, Refused, QueueFull."""
         record = {
             "id": "run",
             "language": language,

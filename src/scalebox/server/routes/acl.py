@@ -7,6 +7,7 @@ from typing import Any
 from litestar import Router, post
 from litestar.params import JSONBody
 
+from scalebox.server.bodies import AnyRequest
 from scalebox.server.compat import acl
 from scalebox.server.compat.fusion import EvalResult, SubmitRequest
 from scalebox.server.compat.http import HANDLERS
@@ -16,17 +17,15 @@ from scalebox.server.context import Context
 
 def handlers(context: Context) -> list[Any]:
     """Return the handlers."""
-    runner = Runner(context.client, context.settings)
-
     @post("/common_evaluate", status_code=200, summary="Judge a completion by a list of tests")
-    async def common_evaluate(data: JSONBody[SubmitRequest]) -> EvalResult:
+    async def common_evaluate(request: AnyRequest, data: JSONBody[SubmitRequest]) -> EvalResult:
         """Judge by test cases that are a list of objects."""
-        return await acl.common_evaluate(runner, data)
+        return await acl.common_evaluate(Runner(context, request.user.client), data)
 
     @post("/common_evaluate_batch", status_code=200, summary="Judge a completion by tests in columns")
-    async def common_evaluate_batch(data: JSONBody[SubmitRequest]) -> EvalResult:
+    async def common_evaluate_batch(request: AnyRequest, data: JSONBody[SubmitRequest]) -> EvalResult:
         """Judge by test cases that are an object of lists, or by assertions."""
-        return await acl.common_evaluate_batch(runner, data)
+        return await acl.common_evaluate_batch(Runner(context, request.user.client), data)
 
     routes = [common_evaluate, common_evaluate_batch]
     return [Router("", route_handlers=routes, exception_handlers=HANDLERS, tags=["scalebox-acl"])]

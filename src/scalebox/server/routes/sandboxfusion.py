@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from litestar import MediaType, Router, get, post
+from litestar import MediaType, Response, Router, get, post
 from litestar.params import JSONBody
 
+from scalebox.server.bodies import AnyRequest
 from scalebox.server.compat import datasets, jupyter, prompts, sandboxfusion
 from scalebox.server.compat.fusion import (
     EvalResult,
@@ -27,22 +28,20 @@ from scalebox.server.context import Context
 
 def handlers(context: Context) -> list[Any]:
     """Return the handlers."""
-    runner = Runner(context.client, context.settings)
-
     @post("/run_code", status_code=200, summary="Run a program")
-    async def run_code(data: JSONBody[RunCodeRequest]) -> RunCodeResponse:
+    async def run_code(request: AnyRequest, data: JSONBody[RunCodeRequest]) -> RunCodeResponse:
         """Build and run a program in one of SandboxFusion's languages."""
-        return await sandboxfusion.run_code(runner, data)
+        return await sandboxfusion.run_code(Runner(context, request.user.client), data)
 
     @post("/run_jupyter", status_code=200, summary="Run the cells of a notebook")
-    async def run_jupyter(data: JSONBody[RunJupyterRequest]) -> RunJupyterResponse:
+    async def run_jupyter(request: AnyRequest, data: JSONBody[RunJupyterRequest]) -> RunJupyterResponse:
         """Run cells one after another in one interpreter."""
-        return await jupyter.run_jupyter(runner, data)
+        return await jupyter.run_jupyter(Runner(context, request.user.client), data)
 
     @post("/submit", status_code=200, summary="Judge a completion")
-    async def submit(data: JSONBody[SubmitRequest]) -> EvalResult:
+    async def submit(request: AnyRequest, data: JSONBody[SubmitRequest]) -> EvalResult:
         """Judge a completion by the row of a data set that the request carries."""
-        return await datasets.submit(runner, data)
+        return await datasets.submit(Runner(context, request.user.client), data)
 
     routes = [run_code, run_jupyter, submit, *_of_rows()]
     return [Router("", route_handlers=routes, exception_handlers=HANDLERS, tags=["sandboxfusion"])]
@@ -51,10 +50,10 @@ def handlers(context: Context) -> list[Any]:
 def _of_rows() -> list[Any]:
     """Return the handlers that run nothing."""
 
-    @get("/v1/ping", media_type=MediaType.JSON, sync_to_thread=False)
-    def ping() -> str:
+    @get("/v1/ping", sync_to_thread=False)
+    def ping() -> Response[bytes]:
         """Answer "pong"."""
-        return "pong"
+        return Response(b'"pong"', media_type=MediaType.JSON)
 
     @get("/list_datasets", sync_to_thread=False)
     def list_datasets() -> list[str]:

@@ -1,6 +1,6 @@
 """Runs cells one after another in one namespace, as a notebook does, and prints what became of each as JSON.
 
-Standard input has the order: the cells, the seconds that each and all may take, and the files that are wanted at the end.
+Standard input has the order: the cells, the seconds that each and all may take, and the files that are wanted.
 """
 
 from __future__ import annotations
