@@ -109,14 +109,14 @@ def test_a_special_judge_in_cpp(ask: Post, needs: Callable[[str], None]) -> None
 NOT_PRIME = """#include <bits/stdc++.h>
 using namespace std;
 
-bool divides(long a, long b) {
+bool splits(long a, long b) {
     return b == b / a * a;
 }
 
 bool is_not_prime(long n) {
     if (n <= LEAST) return true;
     for (long i = 2; i * i <= n; i += 1)
-        if (divides(i, n))
+        if (splits(i, n))
             return true;
     return false;
 }"""

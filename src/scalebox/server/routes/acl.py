@@ -17,6 +17,7 @@ from scalebox.server.context import Context
 
 def handlers(context: Context) -> list[Any]:
     """Return the handlers."""
+
     @post("/common_evaluate", status_code=200, summary="Judge a completion by a list of tests")
     async def common_evaluate(request: AnyRequest, data: JSONBody[SubmitRequest]) -> EvalResult:
         """Judge by test cases that are a list of objects."""

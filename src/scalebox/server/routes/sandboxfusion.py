@@ -28,6 +28,7 @@ from scalebox.server.context import Context
 
 def handlers(context: Context) -> list[Any]:
     """Return the handlers."""
+
     @post("/run_code", status_code=200, summary="Run a program")
     async def run_code(request: AnyRequest, data: JSONBody[RunCodeRequest]) -> RunCodeResponse:
         """Build and run a program in one of SandboxFusion's languages."""
