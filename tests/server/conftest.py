@@ -6,7 +6,7 @@ import asyncio
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -50,15 +50,14 @@ class Server:
 
 
 @contextmanager
-def serving(settings: Settings, sinks: Any = (), command: Sequence[str] = FAKE) -> Iterator[Server]:
-    """Run a server until the block ends, with scripted workers, or those of another command; none: real ones."""
+def serving(settings: Settings, sinks: Any = (), command: Any = FAKE) -> Iterator[Server]:
+    """Run a server until the block ends, with scripted workers, or real ones where `command` is empty."""
     started: dict[str, Any] = {}
     ready = threading.Event()
 
     async def serve() -> None:
         listener = listening.listen(settings)
         async with open_context(settings, sinks=sinks) as context:
-            await context.readiness.prove()
             draining = Draining(context)
             task = asyncio.create_task(draining.serve(sockets=[listener]))
             while not draining.started:

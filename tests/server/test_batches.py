@@ -25,7 +25,7 @@ PACKED = {"Content-Type": "application/msgpack"}
 def events_of(text: str) -> list[dict[str, str]]:
     """Return server-sent events, comments left out."""
     blocks = [block for block in text.split("\n\n") if block and not block.startswith(":")]
-    return [dict(line.split(": ", 1) for line in block.split("\n")) for block in blocks]  # type: ignore[misc]
+    return [dict(line.split(": ", 1) for line in block.split("\n")) for block in blocks]
 
 
 def packed_objects(data: bytes) -> list[dict[str, Any]]:
@@ -118,7 +118,7 @@ def test_cancel(server: Server, gate: Path) -> None:
 
 def test_a_stream_tells_each_result_once_and_goes_on_where_it_broke_off(server: Server, gate: Path) -> None:
     batch = server.submit([sample("slow", f"await {gate}"), *(sample(f"s{number}") for number in range(20))])
-    seen = []
+    seen: list[str] = []
     with server.http.stream("GET", f"/v1/batches/{batch}/stream") as stream:
         assert stream.headers["content-type"].startswith("text/event-stream")
         lines = stream.iter_lines()

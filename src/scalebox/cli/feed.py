@@ -22,7 +22,7 @@ from scalebox.core.limits import MIB
 from scalebox.core.result import VerificationResult
 from scalebox.core.sample import Sample
 from scalebox.core.settings import Settings
-from scalebox.parse import parse_sample
+from scalebox.problems import Problems, sample_of
 
 MAX_SAMPLES = 4096
 MAX_BYTES = 256 * MIB
@@ -37,9 +37,12 @@ Item = Sample | VerificationResult | InputError
 class Feed:
     """What the lines hold: samples, errors, and, where `results_too`, records that are results already."""
 
-    def __init__(self, lines: Lines, settings: Settings, *, results_too: bool = False) -> None:
+    def __init__(
+        self, lines: Lines, settings: Settings, *, results_too: bool = False, problems: Problems | None = None
+    ) -> None:
         self._lines = lines
         self._settings = settings
+        self._problems = problems
         self._results_too = results_too
         self._seen: dict[bytes, int] = {}
         self._sources: list[str] = []
@@ -109,7 +112,7 @@ class Feed:
             raw = decode_object(line.data)
             if self._results_too and "verdict" in raw and "tests" not in raw:
                 return _read_result(raw)
-            sample = parse_sample(raw, settings=self._settings)
+            sample = sample_of(raw, settings=self._settings, problems=self._problems)
             self._check_unique(sample.id, line)
         except InputError as error:
             return error.at(line.source, line.number)

@@ -24,6 +24,9 @@ COMMANDS = {
     "serve": "Serve batches of many clients over HTTP.",
     "doctor": "Say what this machine gives, and what is broken.",
     "cache": "Show, empty or audit the cache of results.",
+    "token": "Make, list and revoke the tokens of a server.",
+    "audit": "Check or search the audit log.",
+    "problems": "Load problems into a store, and look after it.",
     "bench": "Measure fixed workloads beside the machine's own limit.",
 }
 

@@ -42,10 +42,11 @@ def serve(*, as_json: bool, config: str | None, limits: tuple[str, ...], **overr
     def started(context: Context) -> None:
         _say(context, url, as_json)
 
-    logs.configure(settings.server_log)
+    log = logs.configure(settings.server_log)
     try:
         serving.run(settings, listener, started)
     finally:
+        logs.remove(log)
         listening.close(listener, url)
 
 

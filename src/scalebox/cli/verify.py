@@ -30,6 +30,7 @@ from scalebox.core.limits import MIB
 from scalebox.core.result import VerificationResult
 from scalebox.core.sample import Sample
 from scalebox.core.settings import Settings
+from scalebox.problems import Problems, open_problems
 
 #: Unusable lines that are reported one by one; the rest are only counted.
 MAX_REPORTED = 100
@@ -56,6 +57,9 @@ TRANSCRIPT_BYTES = 8192
     metavar="FACTOR",
     help="How many times the package's time limit a submission in Python has.",
 )
+@click.option(
+    "--problems", "problems_path", metavar="FILE|DB", help="Where samples without tests have those of their problem_id."
+)
 @click.option("-o", "--output", metavar="OUT.jsonl", help="Where results go, as they finish; - is standard output.")
 @click.option("--explain", multiple=True, metavar="ID", help="Say why this sample got its verdict; repeatable.")
 @click.option("--json", "as_json", is_flag=True, help="Print the totals as one JSON object instead of a table.")
@@ -72,6 +76,7 @@ def verify(
     package: str | None,
     time_limit_s: float | None,
     python_factor: float,
+    problems_path: str | None,
     output: str | None,
     explain: tuple[str, ...],
     as_json: bool,
@@ -96,6 +101,8 @@ def verify(
         raise click.UsageError("--json and -o - both write to standard output: give -o a file")
     if package is None:
         _check_plain(inputs, {"--time-limit": time_limit_s is not None, "--python-factor": python_factor != 1.0})
+    elif problems_path is not None:
+        raise click.UsageError("--problems is for samples: a package has its own tests")
     if rejudge and cached is not None:
         raise click.UsageError("--rejudge has a use of the cache of its own: leave out --cache and --no-cache")
     cache = "rejudge" if rejudge else {None: None, True: "on", False: "off"}[cached]
@@ -109,9 +116,10 @@ def verify(
         verify_package(package, inputs, settings, options)
     if explain and not settings.transcript_limit:
         settings = msgspec.structs.replace(settings, transcript_limit=TRANSCRIPT_BYTES)
+    problems = open_problems(problems_path, settings) if problems_path else None
     lines = Lines(inputs, settings.max_line_mb * MIB)
     with Output(output, inputs) as sink, _Screen(as_json=as_json) as screen:
-        run = _Run(sink, screen, frozenset(explain))
+        run = _Run(sink, screen, frozenset(explain), problems)
         try:
             asyncio.run(run.all(lines, settings))
         except KeyboardInterrupt:
@@ -169,8 +177,9 @@ class _Screen(contextlib.AbstractContextManager["_Screen"]):
 class _Run:
     """One run of the command: results are written, counted, and kept where they are to be explained."""
 
-    def __init__(self, sink: Output, screen: _Screen, wanted: frozenset[str]) -> None:
+    def __init__(self, sink: Output, screen: _Screen, wanted: frozenset[str], problems: Problems | None) -> None:
         self.tally = Tally()
+        self._problems = problems
         self._sink = sink
         self._screen = screen
         self._wanted = wanted
@@ -182,7 +191,7 @@ class _Run:
     async def all(self, lines: Lines, settings: Settings) -> None:
         """Verify everything that the lines hold."""
         started = time.monotonic()
-        feed = Feed(lines, settings, results_too=bool(self._wanted))
+        feed = Feed(lines, settings, results_too=bool(self._wanted), problems=self._problems)
         try:
             await self._verify(feed, settings)
         except BaseExceptionGroup as failures:

@@ -20,7 +20,7 @@ from scalebox.core.result import VerificationResult
 from scalebox.core.sample import Sample
 from scalebox.core.settings import Settings, load
 from scalebox.engine import Engine
-from scalebox.parse import parse_sample
+from scalebox.problems import Problems, open_problems, sample_of
 from scalebox.schedule.ledger import State
 
 
@@ -29,13 +29,28 @@ class AsyncScaleBoxClient:
 
     `url` says where the engine is: None or "embedded" for one in this process. `settings` are those of the engine,
     by default what `scalebox.core.settings.load()` finds; `sinks` are called with every event of the engine, on its
-    thread. Raises InputError or SettingsError.
+    thread. `problems`, or a file or database of them, has the tests of samples that come with a `problem_id` and none.
+    Raises InputError or SettingsError.
     """
 
-    def __init__(self, url: str | None = None, *, settings: Settings | None = None, sinks: Sequence[Sink] = ()) -> None:
-        self._open(url, settings, LoopWaiting(), sinks)
+    def __init__(
+        self,
+        url: str | None = None,
+        *,
+        settings: Settings | None = None,
+        sinks: Sequence[Sink] = (),
+        problems: Problems | str | None = None,
+    ) -> None:
+        self._open(url, settings, LoopWaiting(), sinks, problems)
 
-    def _open(self, url: str | None, settings: Settings | None, waiting: Waiting, sinks: Sequence[Sink] = ()) -> None:
+    def _open(
+        self,
+        url: str | None,
+        settings: Settings | None,
+        waiting: Waiting,
+        sinks: Sequence[Sink] = (),
+        problems: Problems | str | None = None,
+    ) -> None:
         if url not in (None, "embedded"):
             raise InputError(
                 f"{url!r} is not supported by this version",
@@ -44,6 +59,7 @@ class AsyncScaleBoxClient:
             )
         own = load() if settings is None else settings
         self._settings = own
+        self._problems = open_problems(problems, own) if isinstance(problems, str) else problems
         self._transport = EmbeddedTransport(lambda: _build_engine(own, sinks), waiting)
         # For a client that is dropped without being closed.
         self._finalizer = weakref.finalize(self, EmbeddedTransport.abandon, self._transport)
@@ -53,7 +69,7 @@ class AsyncScaleBoxClient:
         self,
         sample_id: str,
         code: str,
-        tests: Sequence[Mapping[str, Any]],
+        tests: Sequence[Mapping[str, Any]] | None,
         language: str = "python",
         limits: Mapping[str, Any] | Limits | None = None,
         problem_id: str | None = None,
@@ -61,9 +77,12 @@ class AsyncScaleBoxClient:
     ) -> str:
         """Submit one sample as a batch of its own, and return the batch's id at once.
 
-        `fields` are further fields of a sample, such as `entry_point` or `reward`. Raises InputError, QueueFull.
+        `tests` may be None where `problem_id` names a problem. `fields` are further fields of a sample, such
+        as `entry_point` or `reward`. Raises InputError, QueueFull.
         """
-        raw: dict[str, Any] = {"id": sample_id, "code": code, "tests": tests, "language": language, **fields}
+        raw: dict[str, Any] = {"id": sample_id, "code": code, "tests": tests, **fields}
+        if language != "python":  # the default, which a problem's language goes before
+            raw["language"] = language
         if limits is not None:
             raw["limits"] = msgspec.to_builtins(limits)
         if problem_id is not None:
@@ -86,8 +105,8 @@ class AsyncScaleBoxClient:
         nothing of the batch is taken.
         """
         given = list(samples)
-        settings = self._settings
-        return await self._transport.submit(lambda: checked(given, settings), deadline_s, wait_s, batch_id)
+        settings, problems = self._settings, self._problems
+        return await self._transport.submit(lambda: checked(given, settings, problems), deadline_s, wait_s, batch_id)
 
     async def poll(self, batch_id: str) -> State:
         """Return "PENDING", "DONE" (every sample has a result) or "FAILED"; raises BatchNotFound."""
@@ -131,16 +150,18 @@ def _build_engine(settings: Settings, sinks: Sequence[Sink] = ()) -> Engine:
     return Engine(settings, sinks=sinks, on_worker_gone=clean_up)
 
 
-def checked(given: Sequence[Sample | Mapping[str, Any]], settings: Settings) -> list[Sample]:
+def checked(
+    given: Sequence[Sample | Mapping[str, Any]], settings: Settings, problems: Problems | None = None
+) -> list[Sample]:
     """Return checked samples; raises InputError, whose field begins with the place, such as `samples[3]`."""
-    return [_check(item, f"samples[{index}]", settings) for index, item in enumerate(given)]
+    return [_check(item, f"samples[{index}]", settings, problems) for index, item in enumerate(given)]
 
 
-def _check(item: Sample | Mapping[str, Any], place: str, settings: Settings) -> Sample:
+def _check(item: Sample | Mapping[str, Any], place: str, settings: Settings, problems: Problems | None) -> Sample:
     """Return a checked sample; the error for a bad one names it by `place`."""
     try:
         if not isinstance(item, Sample):
-            return parse_sample(item, settings=settings)
+            return sample_of(item, settings=settings, problems=problems)
         return _check_struct(item)
     except InputError as error:
         field = ".".join(part for part in (place, error.field) if part)

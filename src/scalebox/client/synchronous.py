@@ -12,6 +12,7 @@ from scalebox.core.limits import Limits
 from scalebox.core.result import VerificationResult
 from scalebox.core.sample import Sample
 from scalebox.core.settings import Settings
+from scalebox.problems import Problems
 from scalebox.schedule.ledger import State
 
 _T = TypeVar("_T")
@@ -20,25 +21,28 @@ _T = TypeVar("_T")
 class _Blocking(AsyncScaleBoxClient):
     """The implementation, waiting by blocking the thread: its coroutines never suspend."""
 
-    def __init__(self, url: str | None, settings: Settings | None) -> None:
-        self._open(url, settings, ThreadWaiting())
+    def __init__(self, url: str | None, settings: Settings | None, problems: Problems | str | None) -> None:
+        self._open(url, settings, ThreadWaiting(), problems=problems)
 
 
 class ScaleBoxClient:
     """Verifies samples on an engine of its own; may be used from any thread.
 
     `url` says where the engine is: None or "embedded" for one in this process. `settings` are those of the engine,
-    by default what `scalebox.core.settings.load()` finds. Raises InputError or SettingsError.
+    by default what `scalebox.core.settings.load()` finds. `problems`, or a file or database of them, has the tests of
+    samples that come with a `problem_id` and none. Raises InputError or SettingsError.
     """
 
-    def __init__(self, url: str | None = None, *, settings: Settings | None = None) -> None:
-        self._client = _Blocking(url, settings)
+    def __init__(
+        self, url: str | None = None, *, settings: Settings | None = None, problems: Problems | str | None = None
+    ) -> None:
+        self._client = _Blocking(url, settings, problems)
 
     def submit(  # noqa: PLR0917  the order is part of the public interface
         self,
         sample_id: str,
         code: str,
-        tests: Sequence[Mapping[str, Any]],
+        tests: Sequence[Mapping[str, Any]] | None,
         language: str = "python",
         limits: Mapping[str, Any] | Limits | None = None,
         problem_id: str | None = None,
@@ -46,7 +50,8 @@ class ScaleBoxClient:
     ) -> str:
         """Submit one sample as a batch of its own, and return the batch's id at once.
 
-        `fields` are further fields of a sample, such as `entry_point` or `reward`. Raises InputError, QueueFull.
+        `tests` may be None where `problem_id` names a problem. `fields` are further fields of a sample, such
+        as `entry_point` or `reward`. Raises InputError, QueueFull.
         """
         return _finish(self._client.submit(sample_id, code, tests, language, limits, problem_id, **fields))
 

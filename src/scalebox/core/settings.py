@@ -85,6 +85,16 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     ] = 0
     max_line_mb: Annotated[int, _is("MiB of one input line; a longer one is unusable.", ge=1, le=4096)] = 128
     result_log: Annotated[str, _is("File that every result is appended to as a JSON line; empty is none.")] = ""
+    audit_log: Annotated[
+        str, _is("Folder of the audit log, whose records are chained and only appended; empty is none.")
+    ] = ""
+    audit_log_mb: Annotated[
+        int, _is("MiB of one file of the audit log; each day has a new one too.", ge=1, le=4096)
+    ] = 64
+    audit_log_sync_s: Annotated[
+        float,
+        _is("Seconds until a record of the audit log is on disk; 0 waits for each.", ge=0, le=60),
+    ] = 1.0
     readable: Annotated[tuple[str, ...], _is("More absolute host paths that programs may read.")] = ()
     scratch_dir: Annotated[
         str, _is("Directory for what the process tier writes; empty takes the system's temporary one.")
@@ -119,6 +129,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     server_tokens: Annotated[
         str, _is("File of the clients' tokens; empty asks for none, on the loopback address or a Unix socket alone.")
     ] = ""
+    server_problems: Annotated[
+        str, _is("Database of problems that samples may name instead of bringing tests; empty is none.")
+    ] = ""
+    server_policy_running: Annotated[
+        int, _is("Programs that the policies of one client may have running at a time.", ge=1, le=100_000)
+    ] = 64
+    server_policy_kept: Annotated[
+        int, _is("Programs of the policies of one client that the server remembers.", ge=1, le=1_000_000)
+    ] = 1000
     server_max_body_mb: Annotated[int, _is("MiB of one request's body.", ge=1, le=1 << 12)] = 64
     server_connections: Annotated[int, _is("Connections at once; more are answered 503.", ge=1, le=1 << 16)] = 1000
     server_client_pending: Annotated[

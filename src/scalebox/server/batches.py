@@ -23,6 +23,7 @@ from scalebox.core.limits import MIB
 from scalebox.core.result import VerificationResult
 from scalebox.core.sample import Sample
 from scalebox.core.settings import Settings
+from scalebox.core.views import trainer_view
 from scalebox.server.bodies import Submission
 from scalebox.server.errors import Refused
 from scalebox.server.feed import Feed
@@ -58,12 +59,17 @@ class Batch:
         self.given = self.finished = finished
         self.changed = asyncio.Event()
         self._owner = owner
+        #: Samples under way whose tests the client may not see.
+        self._held: dict[int, Sample] = {}
 
     def load(self, places: Sequence[int]) -> list[Sample]:
-        return [codec.decode_sample(record) for record in self._owner.journal.records(self.entry.number, places)]
+        samples = [codec.decode_sample(record) for record in self._owner.journal.records(self.entry.number, places)]
+        self._held |= {place: sample for place, sample in zip(places, samples, strict=True) if sample.held}
+        return samples
 
     def deliver(self, place: int, result: VerificationResult) -> None:
-        self._owner.deliver(self, place, result)
+        sample = self._held.pop(place, None)
+        self._owner.deliver(self, place, result if sample is None else trainer_view(result, sample))
 
     def fail(self, error: ScaleBoxError) -> None:
         self._owner.fail(self, error)

@@ -15,6 +15,7 @@ from scalebox.core.errors import InputError
 from scalebox.core.jsonl import decode_object
 from scalebox.core.settings import Settings
 from scalebox.engine import payload_of
+from scalebox.problems import Problems
 from scalebox.server.errors import Refused
 
 JSON, MSGPACK = "application/json", "application/msgpack"
@@ -25,9 +26,10 @@ AnyRequest = Request[Any, Any, Any]
 
 
 class Submission(msgspec.Struct):
-    """Checked samples as bytes, in order, and seconds for all of them (None: as set, 0: no end)."""
+    """Checked samples as bytes, in order, their ids, and seconds for all of them (None: as set, 0: no end)."""
 
     records: list[bytes]
+    ids: list[str]
     deadline_s: float | None
     digest: bytes
 
@@ -64,7 +66,13 @@ def answer(
     return Response(body, status_code=status, media_type=MSGPACK if packed else JSON, headers=dict(headers or {}))
 
 
-def read_submission(body: bytes, *, packed: bool, settings: Settings) -> Submission:
+async def object_of(request: AnyRequest) -> dict[str, Any]:
+    """Return the object that a request brings, an empty one where it brings nothing; raises InputError, Refused."""
+    body = await request.body()
+    return _decode(body, sends_msgpack(request)) if body else {}
+
+
+def read_submission(body: bytes, *, packed: bool, settings: Settings, problems: Problems | None = None) -> Submission:
     """Return what a client submits; raises InputError, whose field is such as `samples[3].tests`. Takes its time."""
     raw = _decode(body, packed)
     unknown = sorted(set(raw) - {"samples", "deadline_s"})
@@ -73,8 +81,9 @@ def read_submission(body: bytes, *, packed: bool, settings: Settings) -> Submiss
     samples = raw.get("samples")
     if not isinstance(samples, list):
         raise InputError("must be an array of samples", field="samples", mend='such as {"samples": [{"id": "s-1", …}]}')
-    records = [_record(sample, f"samples[{at}]") for at, sample in enumerate(checked(samples, settings))]
-    return Submission(records, _deadline(raw.get("deadline_s")), digest_of(body))
+    good = checked(samples, settings, problems)
+    records = [_record(sample, f"samples[{at}]") for at, sample in enumerate(good)]
+    return Submission(records, [sample.id for sample in good], _deadline(raw.get("deadline_s")), digest_of(body))
 
 
 def digest_of(body: bytes) -> bytes:

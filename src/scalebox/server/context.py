@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import logging
 import os
 import tempfile
 from collections.abc import AsyncIterator, Sequence
@@ -13,11 +14,17 @@ from typing import Any
 from scalebox.client import AsyncScaleBoxClient
 from scalebox.core.events import Event, Sink
 from scalebox.core.settings import Settings
+from scalebox.problems import ProblemStore
 from scalebox.schedule.cores import worker_cores
+from scalebox.server.access import open_access
 from scalebox.server.batches import Batches
 from scalebox.server.feed import Feed, by_batch
 from scalebox.server.journal import Journal
 from scalebox.server.readiness import Readiness
+from scalebox.server.tokens import TokenStore
+from scalebox.sinks.audit_log import AuditLog
+
+_log = logging.getLogger(__name__)
 
 _ABSENT: Any = None  # what a test of other parts leaves out
 
@@ -35,25 +42,21 @@ class Context:
     feed: Feed = _ABSENT
     batches: Batches = _ABSENT
     readiness: Readiness = _ABSENT
-    tokens: Any = None
-    audit: Any = None
-    problems: Any = None
+    tokens: TokenStore | None = None
+    audit: AuditLog | None = None
+    problems: ProblemStore | None = None
     telemetry: Any = None
     draining: bool = False
 
 
 @contextlib.asynccontextmanager
 async def open_context(settings: Settings, *, sinks: Sequence[Sink] = ()) -> AsyncIterator[Context]:
-    """Start an engine and what stands before it, on the running loop; raises SettingsError.
+    """Start an engine and what stands before it, on the running loop, once a first sample has passed.
+
+    Raises SettingsError, and SandboxError or EngineClosed where the engine cannot run.
 
     `sinks` are told of the batches of clients, and of the engine's workers.
     """
-    told = [by_batch(sink) for sink in sinks]
-
-    def emit(event: Event) -> None:
-        for sink in told:
-            sink(event)
-
     with contextlib.ExitStack() as stack:
         path = settings.server_journal or _journal_path(settings)
         if not path:
@@ -62,13 +65,27 @@ async def open_context(settings: Settings, *, sinks: Sequence[Sink] = ()) -> Asy
             )
         journal = Journal(path)
         stack.callback(journal.close)
+        access = stack.enter_context(open_access(settings))
+        told = [by_batch(sink) for sink in (*sinks, *access.sinks)]
+
+        def emit(event: Event) -> None:
+            for sink in told:
+                try:
+                    sink(event)
+                except Exception:  # as the engine does: one that fails keeps nothing else from going on
+                    _log.exception("a sink fails")
+
         feed = Feed(len(worker_cores(settings.workers)))
-        client = AsyncScaleBoxClient(settings=settings, sinks=[feed.sink, *told])
+        client = AsyncScaleBoxClient(settings=access.engine, sinks=[feed.sink, *told])
         try:
             feed.open(client)
+            readiness = Readiness(settings, feed)
+            await readiness.prove()
             batches = Batches(settings, journal, feed, emit)
             await batches.start()
-            yield Context(settings, client, journal, feed, batches, Readiness(settings, feed))
+            yield Context(
+                settings, client, journal, feed, batches, readiness, access.tokens, access.audit, access.problems
+            )
             await batches.stop()
         finally:
             await client.close()

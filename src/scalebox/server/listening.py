@@ -31,7 +31,7 @@ def listen(settings: Settings) -> socket.socket:
     try:
         return socket.create_server(address[:2], family=family, backlog=_BACKLOG)
     except OSError as error:
-        raise SettingsError(f"server_port: {host}:{port}: {error.strerror} (choose another)") from None
+        raise SettingsError(f"server_port: {host}:{port}: {os.strerror(error.errno or 0)} (choose another)") from None
 
 
 def _unix(path: str) -> socket.socket:

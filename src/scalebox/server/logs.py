@@ -12,8 +12,8 @@ import structlog
 _FIELDS = ("batch", "sample", "client", "samples", "verdict", "why")
 
 
-def configure(level: str, stream: TextIO = sys.stderr) -> logging.Handler:
-    """Have the root logger write JSON lines of at least a level to a stream; returns the handler, to remove it."""
+def configure(level: str, stream: TextIO | None = None) -> logging.Handler:
+    """Have the root logger write JSON lines of at least a level to a stream (standard error); returns the handler."""
     processors: list[structlog.types.Processor] = [
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
@@ -28,7 +28,7 @@ def configure(level: str, stream: TextIO = sys.stderr) -> logging.Handler:
             structlog.processors.JSONRenderer(),
         ],
     )
-    handler = logging.StreamHandler(stream)
+    handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(formatter)
     root = logging.getLogger()
     root.addHandler(handler)
@@ -36,3 +36,9 @@ def configure(level: str, stream: TextIO = sys.stderr) -> logging.Handler:
     for chatty in ("uvicorn.access", "asyncio"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
     return handler
+
+
+def remove(handler: logging.Handler) -> None:
+    """Write no more."""
+    logging.getLogger().removeHandler(handler)
+    handler.close()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from enum import StrEnum
 
 import msgspec
-from litestar.types import ASGIApp, Receive, Scope, Send
 
 
 class Role(StrEnum):
@@ -26,13 +25,3 @@ class Principal(msgspec.Struct, frozen=True):
 
 #: Everybody, where no tokens are asked for.
 LOCAL = Principal("local", Role.OPERATOR)
-
-
-def everybody_is_local(app: ASGIApp) -> ASGIApp:
-    """Return the application with each request made by `LOCAL`: the middleware where there are no tokens."""
-
-    async def wrapped(scope: Scope, receive: Receive, send: Send) -> None:
-        scope["user"] = LOCAL
-        await app(scope, receive, send)
-
-    return wrapped

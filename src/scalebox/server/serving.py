@@ -32,6 +32,7 @@ class Draining(uvicorn.Server):
                 log_config=None,
                 access_log=False,
                 server_header=False,
+                proxy_headers=False,  # whoever asks could call itself by any address
                 lifespan="on",
                 ws="none",
                 limit_concurrency=context.settings.server_connections,
@@ -65,9 +66,8 @@ class Draining(uvicorn.Server):
 
 
 async def serve(settings: Settings, listener: socket.socket, started: Callable[[Context], None]) -> None:
-    """Serve until a signal ends it; calls `started` once requests are taken. Raises SettingsError, SandboxError."""
+    """Serve until a signal ends it; calls `started` once requests are taken. Raises what `open_context` does."""
     async with open_context(settings) as context:
-        await context.readiness.prove()
         server = Draining(context)
         serving = asyncio.create_task(server.serve(sockets=[listener]))
         while not server.started and not serving.done():

@@ -13,6 +13,8 @@ from scalebox.server.compat.fusion import EvalResult, SubmitRequest
 from scalebox.server.compat.http import HANDLERS
 from scalebox.server.compat.running import Runner
 from scalebox.server.context import Context
+from scalebox.server.guards import needs
+from scalebox.server.principal import Role
 
 
 def handlers(context: Context) -> list[Any]:
@@ -29,4 +31,8 @@ def handlers(context: Context) -> list[Any]:
         return await acl.common_evaluate_batch(Runner(context, request.user.client), data)
 
     routes = [common_evaluate, common_evaluate_batch]
-    return [Router("", route_handlers=routes, exception_handlers=HANDLERS, tags=["scalebox-acl"])]
+    return [
+        Router(
+            "", route_handlers=routes, guards=[needs(Role.TRAINER)], exception_handlers=HANDLERS, tags=["scalebox-acl"]
+        )
+    ]

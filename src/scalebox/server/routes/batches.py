@@ -14,6 +14,7 @@ from litestar.response import Stream
 
 from scalebox.core import codec
 from scalebox.core.errors import InputError
+from scalebox.server.audit import record_batch
 from scalebox.server.batches import Status
 from scalebox.server.bodies import (
     JSON,
@@ -28,7 +29,9 @@ from scalebox.server.bodies import (
 )
 from scalebox.server.context import Context
 from scalebox.server.errors import Refused
+from scalebox.server.guards import needs
 from scalebox.server.operations import SubmitOperation
+from scalebox.server.principal import Role
 
 _MAX_WAIT_S, _BEAT_S, _READ_S = 300.0, 15.0, 120.0
 _KEY = re.compile(r"[\x21-\x7e]{1,200}")
@@ -42,9 +45,9 @@ WaitS = Annotated[
 
 def handlers(context: Context) -> list[Any]:
     """Return the handlers."""
-    batches = context.batches
+    batches, trainers = context.batches, [needs(Role.TRAINER)]
 
-    @post("/v1/batches", tags=["batches"], summary="Submit a batch", operation_class=SubmitOperation)
+    @post("/v1/batches", guards=trainers, tags=["batches"], summary="Submit a batch", operation_class=SubmitOperation)
     async def submit(request: AnyRequest) -> Response[Any]:
         """Take samples to verify, all or none, and answer 202 with the batch's id at once.
 
@@ -57,16 +60,23 @@ def handlers(context: Context) -> list[Any]:
         client = request.user.client
         status = await batches.known(client, key, digest_of(body))
         if status is None:
-            given = await asyncio.to_thread(read_submission, body, packed=packed, settings=context.settings)
+            given = await asyncio.to_thread(
+                read_submission, body, packed=packed, settings=context.settings, problems=context.problems
+            )
             status = await batches.take(client, given, key)
+            try:
+                record_batch(context, request.user, status.batch_id, given.ids)
+            except Refused:
+                await batches.cancel(client, status.batch_id)
+                raise
         return answer(request, {"batch_id": status.batch_id, "samples": status.samples}, 202)
 
-    @get("/v1/batches/{batch_id:str}", tags=["batches"], summary="Where a batch is")
+    @get("/v1/batches/{batch_id:str}", guards=trainers, tags=["batches"], summary="Where a batch is")
     async def poll(request: AnyRequest, batch_id: BatchId) -> Response[Any]:
         """Say its `state`, PENDING, DONE (every sample has a result) or FAILED, and how many samples are finished."""
         return answer(request, await batches.status(request.user.client, batch_id))
 
-    @get("/v1/batches/{batch_id:str}/results", tags=["batches"], summary="All results of a batch")
+    @get("/v1/batches/{batch_id:str}/results", guards=trainers, tags=["batches"], summary="All results of a batch")
     async def fetch(request: AnyRequest, batch_id: BatchId, wait_s: WaitS = 30.0) -> Response[Any]:
         """Wait for the batch to be over, and answer with all results in the order of submission.
 
@@ -80,7 +90,7 @@ def handlers(context: Context) -> list[Any]:
             return Stream(_packed(status, results), media_type=MSGPACK)
         return Stream(_json(status, results), media_type=JSON)
 
-    @get("/v1/batches/{batch_id:str}/stream", tags=["batches"], summary="Results as they finish")
+    @get("/v1/batches/{batch_id:str}/stream", guards=trainers, tags=["batches"], summary="Results as they finish")
     async def stream(request: AnyRequest, batch_id: BatchId) -> Response[Any]:
         """Send each result as it comes: server-sent events `result` and at last `end`, or MessagePack objects.
 
@@ -94,7 +104,7 @@ def handlers(context: Context) -> list[Any]:
             return Stream(_packed_stream(news), media_type=MSGPACK)
         return Stream(_event_stream(news, start), media_type=_EVENTS, headers={"Cache-Control": "no-store"})
 
-    @delete("/v1/batches/{batch_id:str}", tags=["batches"], summary="Cancel a batch", status_code=202)
+    @delete("/v1/batches/{batch_id:str}", guards=trainers, tags=["batches"], summary="Cancel a batch", status_code=202)
     async def cancel(request: AnyRequest, batch_id: BatchId) -> Response[Any]:
         """Give up what is not finished: those samples become `unknown`, and the batch DONE."""
         return answer(request, await batches.cancel(request.user.client, batch_id), 202)

@@ -6,6 +6,7 @@ from typing import Any
 
 from litestar import Response, get
 
+from scalebox.server.authentication import OPEN
 from scalebox.server.bodies import AnyRequest, answer
 from scalebox.server.context import Context
 
@@ -13,14 +14,14 @@ from scalebox.server.context import Context
 def handlers(context: Context) -> list[Any]:
     """Return the handlers, which ask for no token."""
 
-    @get("/healthz", tags=["server"], summary="Whether the server lives")
+    @get("/healthz", opt={OPEN: True}, tags=["server"], summary="Whether the server lives")
     async def healthz(request: AnyRequest) -> Response[Any]:
         """200 as long as the server can do its work, 503 where its engine is lost: it should be started again."""
         if context.feed.lost is not None:
             return answer(request, {"status": "lost", "reason": str(context.feed.lost)}, 503)
         return answer(request, {"status": "alive"})
 
-    @get("/readyz", tags=["server"], summary="Whether the server is ready")
+    @get("/readyz", opt={OPEN: True}, tags=["server"], summary="Whether the server is ready")
     async def readyz(request: AnyRequest) -> Response[Any]:
         """200 where a sample passed within `server_ready_s` seconds and batches are taken, else 503 and the reason.
 

@@ -12,6 +12,8 @@ from scalebox.languages import registry
 from scalebox.schedule.cores import worker_cores
 from scalebox.server.bodies import AnyRequest, answer
 from scalebox.server.context import Context
+from scalebox.server.guards import needs
+from scalebox.server.principal import Role
 
 
 def handlers(context: Context) -> list[Any]:
@@ -29,7 +31,12 @@ def handlers(context: Context) -> list[Any]:
         "keep_s": settings.server_keep_s,
     }
 
-    @get("/v1/info", tags=["server"], summary="Version, tier, languages and limits")
+    @get(
+        "/v1/info",
+        guards=[needs(Role.TRAINER, Role.READER)],
+        tags=["server"],
+        summary="Version, tier, languages and limits",
+    )
     async def info(request: AnyRequest) -> Response[Any]:
         """Say what runs here: `tier` is empty until a worker has started, `pending` samples have no result yet."""
         live = {"tier": context.feed.tier, "pending": context.batches.pending, "draining": context.draining}

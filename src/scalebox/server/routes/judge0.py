@@ -13,6 +13,8 @@ from scalebox.server.bodies import AnyRequest
 from scalebox.server.compat import judge0
 from scalebox.server.compat.running import Runner
 from scalebox.server.context import Context
+from scalebox.server.guards import needs
+from scalebox.server.principal import Role
 
 
 def _of_input(_: Request[Any, Any, Any], error: InputError) -> Response[bytes]:
@@ -46,4 +48,12 @@ def handlers(context: Context) -> list[Any]:
         return [judge0.Named(id=number, description=text) for number, text in judge0.STATUSES.items()]
 
     routes = [submit, languages, statuses]
-    return [Router("", route_handlers=routes, exception_handlers={InputError: _of_input}, tags=["judge0"])]
+    return [
+        Router(
+            "",
+            route_handlers=routes,
+            guards=[needs(Role.TRAINER)],
+            exception_handlers={InputError: _of_input},
+            tags=["judge0"],
+        )
+    ]

@@ -15,6 +15,8 @@ from scalebox.server.compat import piston
 from scalebox.server.compat.running import Runner
 from scalebox.server.context import Context
 from scalebox.server.errors import Refused
+from scalebox.server.guards import needs
+from scalebox.server.principal import Role
 
 
 def _message(status: int, text: str) -> Response[bytes]:
@@ -47,4 +49,12 @@ def handlers(context: Context) -> list[Any]:
         return piston.runtimes()
 
     handled: Any = {InputError: _of_input, HTTPException: _of_http, Refused: _of_refused}
-    return [Router("/api/v2", route_handlers=[execute, runtimes], exception_handlers=handled, tags=["piston"])]
+    return [
+        Router(
+            "/api/v2",
+            route_handlers=[execute, runtimes],
+            guards=[needs(Role.TRAINER)],
+            exception_handlers=handled,
+            tags=["piston"],
+        )
+    ]

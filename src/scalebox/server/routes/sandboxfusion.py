@@ -24,6 +24,8 @@ from scalebox.server.compat.fusion import (
 from scalebox.server.compat.http import HANDLERS
 from scalebox.server.compat.running import Runner
 from scalebox.server.context import Context
+from scalebox.server.guards import needs
+from scalebox.server.principal import Role
 
 
 def handlers(context: Context) -> list[Any]:
@@ -45,7 +47,11 @@ def handlers(context: Context) -> list[Any]:
         return await datasets.submit(Runner(context, request.user.client), data)
 
     routes = [run_code, run_jupyter, submit, *_of_rows()]
-    return [Router("", route_handlers=routes, exception_handlers=HANDLERS, tags=["sandboxfusion"])]
+    return [
+        Router(
+            "", route_handlers=routes, guards=[needs(Role.TRAINER)], exception_handlers=HANDLERS, tags=["sandboxfusion"]
+        )
+    ]
 
 
 def _of_rows() -> list[Any]:

@@ -1,0 +1,143 @@
+"""Who asks: bearer tokens, or, where the server is reached on this machine alone, nobody in particular.
+
+Without a file of tokens everybody is the operator `local`. That holds only for connections to a loopback address or a
+Unix socket, which is told by the address of the server's own socket and never by anything in the request.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+from litestar.connection import ASGIConnection
+from litestar.enums import ScopeType
+from litestar.exceptions import NotAuthorizedException, PermissionDeniedException
+from litestar.types import ASGIApp, Receive, Scope, Send
+
+from scalebox.server import principal
+from scalebox.server.audit import record
+from scalebox.server.context import Context
+from scalebox.server.errors import Refused
+from scalebox.server.principal import Principal
+
+#: Routes for everybody have this in their `opt`, such as probes of health.
+OPEN = "open_to_all"
+
+#: How many wrong tokens an address may show within so many seconds before it is told to wait; and all of them together.
+WRONG_TOKENS, ALL_WRONG_TOKENS, WINDOW_S = 20, 200, 60.0
+_MOST_ADDRESSES = 10_000
+
+
+def authentication(context: Context) -> Callable[[ASGIApp], ASGIApp]:
+    """Return the middleware that sets `request.user`, None where a route is open to all and no token is right."""
+    attempts = Attempts()
+
+    def middleware(app: ASGIApp) -> ASGIApp:
+        async def wrapped(scope: Scope, receive: Receive, send: Send) -> None:
+            if scope["type"] in (ScopeType.HTTP, ScopeType.WEBSOCKET):
+                scope["user"] = _user(scope, context, attempts)
+            await app(scope, receive, send)
+
+        return wrapped
+
+    return middleware
+
+
+def _user(scope: Scope, context: Context, attempts: Attempts) -> Principal | None:
+    if context.tokens is None:
+        if is_local(scope.get("server")):
+            return principal.LOCAL
+        refuse_login(context, scope, "no tokens are set")
+        raise PermissionDeniedException("without tokens, the server answers on loopback or a Unix socket alone")
+    connection: ASGIConnection[Any, Any, Any, Any] = ASGIConnection(scope)
+    header = connection.headers.get("authorization", "")
+    scheme, _, token = header.partition(" ")
+    # A right token is let in from any address: otherwise whoever shares one with a trainer could lock it out.
+    if scheme.lower() == "bearer" and (found := context.tokens.find(token.strip())) is not None:
+        return found
+    if not header and is_open(scope):
+        return None
+    wait_s, missed = attempts.wrong(address_of(scope), time.monotonic())
+    if wait_s:
+        raise Refused(429, "too many wrong tokens from this address", mend="wait", retry_after_s=wait_s)
+    reason = "wrong token" if header else "no token"
+    refuse_login(context, scope, reason, **({"refused_unrecorded": missed} if missed else {}))
+    raise unauthorized(reason)
+
+
+def unauthorized(reason: str) -> NotAuthorizedException:
+    """Return the answer to a request without a right token."""
+    error = "" if reason == "no token" else ', error="invalid_token"'
+    return NotAuthorizedException(
+        f"{reason}: send Authorization: Bearer and a token",
+        headers={"WWW-Authenticate": f'Bearer realm="scalebox"{error}'},
+    )
+
+
+def refuse_login(context: Context, scope: Scope, reason: str, **more: Any) -> None:
+    """Record that a request was refused, which it is whether that can be recorded or not."""
+    with contextlib.suppress(Refused):
+        record(
+            context, "login_refused", reason=reason, address=address_of(scope), method=scope.get("method", ""),
+            path=scope["path"][:200], **more,
+        )  # fmt: skip
+
+
+def is_open(scope: Scope) -> bool:
+    """Return whether the route of a request is open to all."""
+    handler = scope.get("route_handler")
+    return handler is not None and bool(handler.opt.get(OPEN))
+
+
+def is_local(server: Any) -> bool:
+    """Return whether the server's end of a connection is a loopback address, or no network address at all."""
+    host = server[0] if server else ""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return True  # a Unix socket's path, or a test in this process: sockets of a network have addresses
+    mapped = getattr(address, "ipv4_mapped", None)
+    return (mapped or address).is_loopback
+
+
+def address_of(scope: Scope) -> str:
+    """Return the client's address, or the network of an IPv6 one, in which it has addresses without end."""
+    client = scope.get("client")
+    try:
+        address = ipaddress.ip_address(client[0] if client else "")
+    except ValueError:
+        return "local"
+    if address.version == 6 and address.ipv4_mapped is None:
+        return str(ipaddress.ip_network((int(address) >> 64 << 64, 64)))
+    return str(address)
+
+
+class Attempts:
+    """Counts wrong tokens by address, in bounded memory. It bounds what refusals cost and write, not guessing."""
+
+    def __init__(self) -> None:
+        self._seen: OrderedDict[str, tuple[float, int, int]] = OrderedDict()
+
+    def wrong(self, address: str, now: float) -> tuple[float, int]:
+        """Count one; return the seconds to wait (0: answer it), and how many before were not answered."""
+        wait_s, missed = self._count(address, now, WRONG_TOKENS)
+        if not wait_s:
+            wait_s, _ = self._count("", now, ALL_WRONG_TOKENS)
+        return wait_s, missed
+
+    def _count(self, key: str, now: float, most: int) -> tuple[float, int]:
+        begun, count, missed = self._seen.pop(key, (now, 0, 0))
+        if now - begun >= WINDOW_S:
+            begun, count = now, 0
+        over = count >= most
+        self._seen[key] = (begun, count + 1, missed + 1 if over else 0)
+        if len(self._seen) > _MOST_ADDRESSES:
+            self._seen.popitem(last=False)
+        return (max(1.0, WINDOW_S - (now - begun)), 0) if over else (0.0, missed)
+
+    def __len__(self) -> int:
+        return len(self._seen)

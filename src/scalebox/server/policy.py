@@ -1,0 +1,171 @@
+"""What a policy may do: hand in a program, have the tests run on it, and look at what came of that.
+
+Visible tests run as a batch of their own, and what the policy sees comes from that batch alone. So neither a verdict
+nor the time that passes tells it anything of hidden tests. Where all are to run, they do in a second batch, for the
+trainer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import msgspec
+
+from scalebox.core.errors import InputError, ScaleBoxError
+from scalebox.core.limits import MIB
+from scalebox.core.result import VerificationResult
+from scalebox.core.sample import Sample
+from scalebox.core.verdicts import Verdict
+from scalebox.core.views import PolicyView, policy_view
+from scalebox.parse.fields import check_names
+from scalebox.problems import sample_of
+from scalebox.server.audit import record
+from scalebox.server.context import Context
+from scalebox.server.errors import Refused
+from scalebox.server.principal import Principal
+
+_FIELDS = ("problem_id", "code", "response", "language")
+#: Bytes of a program.
+MOST_CODE = MIB
+
+State = Literal["SUBMITTED", "RUNNING", "DONE", "FAILED"]
+
+
+class Answer(msgspec.Struct, kw_only=True):
+    """The answer to each of the three verbs: every field is always there, whatever came of the program."""
+
+    id: str
+    state: State
+    compile: Literal["ok", "failed", "unknown"] = "unknown"
+    verdict: Verdict = Verdict.NOT_RUN
+    pass_rate: float | None = None
+    message: str = ""
+    stderr: str = ""
+
+
+class Submission:
+    """A program that a policy handed in, and what is known of it."""
+
+    def __init__(self, client: str, sample: Sample) -> None:
+        self.client, self.sample = client, sample
+        self.state: State = "SUBMITTED"
+        self.view: PolicyView | None = None
+        #: The result of the whole run, else of the visible one: for trainers, who have a view of their own.
+        self.result: VerificationResult | None = None
+        self.ran_all = False
+        self.running = 0
+        self.changed = asyncio.Event()
+
+    def answer(self) -> Answer:
+        """Return what the policy is told."""
+        seen = {} if self.view is None else msgspec.structs.asdict(self.view)
+        return Answer(id=self.sample.id, state=self.state, **seen)
+
+
+class Desk:
+    """The programs of all policies, by client; a bounded number of each, in memory alone."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._submissions: dict[str, OrderedDict[str, Submission]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def submit(self, who: Principal, raw: Mapping[str, Any]) -> Submission:
+        """Take a program for a problem. Raises InputError, or Refused over the client's quota."""
+        sample = self._sample(raw)
+        kept = self._submissions.setdefault(who.client, OrderedDict())
+        if len(kept) >= self._context.settings.server_policy_kept:
+            oldest = next((name for name, one in kept.items() if not one.running), None)
+            if oldest is None:
+                raise _over("programs are running")
+            del kept[oldest]
+        record(self._context, "policy_submit", who=who, sample_id=sample.id, problem_id=sample.problem_id)
+        kept[sample.id] = submission = Submission(who.client, sample)
+        return submission
+
+    def find(self, client: str, submission_id: str) -> Submission:
+        """Return a client's program; raises Refused (404) for any other."""
+        found = self._submissions.get(client, OrderedDict()).get(submission_id)
+        if found is None:
+            raise Refused(404, "no such program", mend="it was never handed in, or is forgotten: hand it in again")
+        return found
+
+    def run(self, who: Principal, submission: Submission, which: str) -> None:
+        """Have the visible tests run, or all; what has been run, or is running, is not run again. Raises Refused."""
+        if which not in ("visible", "all"):
+            raise InputError(f"{which!r} is none", field="tests", mend="visible or all")
+        if self._context.draining:
+            raise Refused(503, "the server is about to end", retry_after_s=5)
+        visible, whole = submission.state == "SUBMITTED", which == "all" and not submission.ran_all
+        if not visible and not whole:
+            return
+        of_client = self._submissions[who.client].values()
+        running = sum(one.running for one in of_client)
+        if running + visible + whole > self._context.settings.server_policy_running:
+            raise _over("programs are running")
+        sample = submission.sample
+        record(self._context, "policy_run", who=who, sample_id=sample.id, problem_id=sample.problem_id, tests=which)
+        if visible:
+            submission.state = "RUNNING"
+            self._start(submission, _shown_part(sample), whole=False)
+        if whole:
+            submission.ran_all = True
+            self._start(submission, sample, whole=True)
+
+    async def wait(self, submission: Submission, seconds: float) -> None:
+        """Wait until a program that runs has been run, or the time has passed."""
+        if submission.state == "RUNNING" and seconds > 0:
+            try:
+                async with asyncio.timeout(seconds):
+                    await submission.changed.wait()
+            except TimeoutError:
+                pass
+
+    def _sample(self, raw: Mapping[str, Any]) -> Sample:
+        check_names(raw, _FIELDS, "")
+        if not raw.get("problem_id"):
+            raise InputError("missing", field="problem_id", mend="name the problem that this is a program for")
+        for name in ("code", "response"):
+            if isinstance(raw.get(name), str) and len(raw[name].encode("utf-8", "replace")) > MOST_CODE:
+                raise Refused(413, f"more than {MOST_CODE} bytes", field=name)
+        if self._context.problems is None:
+            raise Refused(404, "this server holds no problems", mend="set server_problems")
+        return sample_of(
+            {**raw, "id": uuid.uuid4().hex}, settings=self._context.settings, problems=self._context.problems
+        )
+
+    def _start(self, submission: Submission, sample: Sample, *, whole: bool) -> None:
+        submission.running += 1
+        task = asyncio.create_task(self._verify(submission, sample, whole=whole))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _verify(self, submission: Submission, sample: Sample, *, whole: bool) -> None:
+        try:
+            (result,) = await self._context.feed.run(submission.client, [sample])
+        except ScaleBoxError:
+            if not whole:
+                submission.state = "FAILED"
+        else:
+            if whole or not submission.ran_all:
+                submission.result = result
+            if not whole:
+                submission.view, submission.state = policy_view(result, sample), "DONE"
+        finally:
+            submission.running -= 1
+            if not whole:
+                submission.changed.set()
+
+
+def _shown_part(sample: Sample) -> Sample:
+    """Return the sample with its visible tests; with the first hidden one where all are, to see that it compiles."""
+    visible = tuple(test for test in sample.tests if not test.hidden)
+    return msgspec.structs.replace(sample, tests=visible or sample.tests[:1])
+
+
+def _over(problem: str) -> Refused:
+    return Refused(429, f"too many of this client's {problem}", mend="wait for them", retry_after_s=1)

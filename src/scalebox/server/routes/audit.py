@@ -1,0 +1,56 @@
+"""The audit log, for operators."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import Any
+
+import msgspec
+from litestar import Response, get
+from litestar.params import FromQuery
+
+from scalebox.server.bodies import AnyRequest, answer
+from scalebox.server.context import Context
+from scalebox.server.errors import Refused
+from scalebox.server.guards import needs
+from scalebox.server.principal import Role
+from scalebox.sinks.audit_log import check, records
+
+_MOST = 1000
+
+
+def handlers(context: Context) -> list[Any]:
+    """Return the handlers."""
+
+    def folder() -> str:
+        if context.audit is None:
+            raise Refused(404, "this server keeps no audit log", mend="set audit_log")
+        return str(context.audit.folder)
+
+    @get("/v1/audit", summary="The newest records", guards=[needs(Role.OPERATOR)], tags=["audit"])
+    async def newest(
+        request: AnyRequest, limit: FromQuery[int] = 100, event: FromQuery[str] = "", sample_id: FromQuery[str] = ""
+    ) -> Response[Any]:
+        """Return the newest records, the oldest of them first; of one event or sample, where one is named."""
+        most = max(1, min(limit, _MOST))
+        return answer(request, {"records": await asyncio.to_thread(_newest, folder(), most, event, sample_id)})
+
+    @get("/v1/audit/check", summary="Whether the log is whole", guards=[needs(Role.OPERATOR)], tags=["audit"])
+    async def checked(request: AnyRequest) -> Response[Any]:
+        """Verify numbers and hashes of all records: `faults` is empty where none is missing or changed."""
+        return answer(request, await asyncio.to_thread(check, folder()))
+
+    return [newest, checked]
+
+
+def _newest(folder: str, most: int, event: str, sample_id: str) -> list[Any]:
+    found: deque[Any] = deque(maxlen=most)
+    for _, _, line in records(folder):
+        # Most lines are passed over by a look at their bytes: only those that may be meant are read.
+        if event.encode() in line and sample_id.encode() in line:
+            record = msgspec.json.decode(line)
+            about = (record.get("sample_id"), *record.get("ids", ()))
+            if event in ("", record.get("event")) and (not sample_id or sample_id in about):
+                found.append(record)
+    return list(found)
