@@ -7,6 +7,7 @@ from typing import Any
 from litestar import MediaType, Response, Router, get, post
 from litestar.params import JSONBody
 
+from scalebox.server.authentication import OPEN
 from scalebox.server.bodies import AnyRequest
 from scalebox.server.compat import datasets, jupyter, prompts, sandboxfusion
 from scalebox.server.compat.fusion import (
@@ -47,20 +48,24 @@ def handlers(context: Context) -> list[Any]:
         return await datasets.submit(Runner(context, request.user.client), data)
 
     routes = [run_code, run_jupyter, submit, *_of_rows()]
-    return [
-        Router(
-            "", route_handlers=routes, guards=[needs(Role.TRAINER)], exception_handlers=HANDLERS, tags=["sandboxfusion"]
-        )
-    ]
+    trainers = Router(
+        "",
+        route_handlers=routes,
+        guards=[needs(Role.TRAINER)],
+        exception_handlers=HANDLERS,
+        tags=["sandboxfusion"],
+    )
+    return [trainers, ping]
+
+
+@get("/v1/ping", opt={OPEN: True}, tags=["sandboxfusion"], sync_to_thread=False)
+def ping() -> Response[bytes]:
+    """Answer "pong"."""
+    return Response(b'"pong"', media_type=MediaType.JSON)
 
 
 def _of_rows() -> list[Any]:
     """Return the handlers that run nothing."""
-
-    @get("/v1/ping", sync_to_thread=False)
-    def ping() -> Response[bytes]:
-        """Answer "pong"."""
-        return Response(b'"pong"', media_type=MediaType.JSON)
 
     @get("/list_datasets", sync_to_thread=False)
     def list_datasets() -> list[str]:
@@ -94,4 +99,4 @@ def _of_rows() -> list[Any]:
         del data
         return MetricsFunction()
 
-    return [ping, list_datasets, list_ids, get_prompts, get_prompt_by_id, get_metrics, get_metrics_function]
+    return [list_datasets, list_ids, get_prompts, get_prompt_by_id, get_metrics, get_metrics_function]
