@@ -175,6 +175,7 @@ def test_live_code_bench(ask: Post, factor: int, accepted: bool, by_call: bool) 
         (oj("x", ("", "1"), language="cuda"), 422, "cuda"),
         (row("CommonOJDataset", "x", {"test": [{}]}, language="python"), 422, "test[0]"),
         (row("CommonOJDataset", "x", {"id": 1}, language="python"), 422, "test"),
+        (oj("x", ("", "1"), custom_extract_logic="submit_code_blocks([])"), 400, "custom_extract_logic"),
         (row("NoSuchDataset", "x", {"id": 1}), 400, "NoSuchDataset"),
         ({"dataset": "humaneval_python", "id": 0, "completion": "", "config": {}}, 400, "humaneval_python"),
         ({"dataset": "d", "id": 0, "completion": "", "config": {"dataset_type": "MBPPDataset"}}, 400, "provided_data"),

@@ -17,6 +17,7 @@ from scalebox.server.compat.fusion import EvalResult, EvalTestCase, RunCodeRespo
 from scalebox.server.compat.languages import compiled, known, ours
 from scalebox.server.compat.printed import can_print, record_of
 from scalebox.server.compat.running import Runner
+from scalebox.server.errors import Refused
 
 #: Lines of the same words, but for their case; numbers as near as SandboxFusion takes them, integers exactly.
 _OUTPUT_MATCH = {"mode": "float", "rel": 1e-5, "abs": 1e-9, "ignore_case": True, "by_line": True}
@@ -38,7 +39,9 @@ class Case(NamedTuple):
 
 
 def language_of(request: SubmitRequest) -> Language:
-    """Return the language that a request names. Raises InputError."""
+    """Return the language that a request names. Raises InputError, Refused."""
+    if request.config.custom_extract_logic:
+        raise Refused(400, "custom_extract_logic is not served here: it is code to run in the server")
     name = request.config.language
     if not name:
         raise InputError("missing", field="config.language", mend="name the language of the completion")
