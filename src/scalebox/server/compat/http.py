@@ -1,8 +1,10 @@
-"""Errors in the shape that the clients of SandboxFusion know: `{"detail": …}`, as FastAPI has them."""
+"""Answers to clients that wait, and errors in the shape that those of SandboxFusion know: `{"detail": …}`."""
 
 from __future__ import annotations
 
-from typing import Any
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, TypeVar
 
 import msgspec
 from litestar import Request, Response
@@ -11,7 +13,28 @@ from litestar.exceptions import HTTPException
 from scalebox.core.errors import InputError, QueueFull, ScaleBoxError
 from scalebox.server.errors import Refused
 
+_T = TypeVar("_T")
+
 _UNUSABLE, _UNAVAILABLE = 422, 503
+_CLIENT_CLOSED_REQUEST = 499
+
+
+async def waited_for(request: Request[Any, Any, Any], work: Coroutine[Any, Any, _T]) -> _T:
+    """Return what `work` returns, and give it up where the client goes away before."""
+    working, gone = asyncio.ensure_future(work), asyncio.ensure_future(_gone(request))
+    try:
+        await asyncio.wait((working, gone), return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise HTTPException(status_code=_CLIENT_CLOSED_REQUEST, detail="the client is gone")
+        return working.result()
+    finally:
+        working.cancel()
+        gone.cancel()
+
+
+async def _gone(request: Request[Any, Any, Any]) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 def _detail(status: int, detail: Any, headers: dict[str, str] | None = None) -> Response[Any]:

@@ -11,6 +11,7 @@ from litestar.params import FromQuery, JSONBody
 from scalebox.core.errors import InputError
 from scalebox.server.bodies import AnyRequest
 from scalebox.server.compat import judge0
+from scalebox.server.compat.http import waited_for
 from scalebox.server.compat.running import Runner
 from scalebox.server.context import Context
 from scalebox.server.guards import needs
@@ -35,7 +36,9 @@ def handlers(context: Context) -> list[Any]:
         """Run a program and wait for it; submissions that are asked for later are not kept."""
         if not wait:
             raise InputError("must be true: submissions are not kept", field="wait")
-        return await judge0.judged(Runner(context, request.user.client), data, encoded=base64_encoded)
+        return await waited_for(
+            request, judge0.judged(Runner(context, request.user.client), data, encoded=base64_encoded)
+        )
 
     @get("/languages", sync_to_thread=False)
     def languages() -> list[judge0.Named]:

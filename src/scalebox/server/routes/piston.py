@@ -12,6 +12,7 @@ from litestar.params import JSONBody
 from scalebox.core.errors import InputError
 from scalebox.server.bodies import AnyRequest
 from scalebox.server.compat import piston
+from scalebox.server.compat.http import waited_for
 from scalebox.server.compat.running import Runner
 from scalebox.server.context import Context
 from scalebox.server.errors import Refused
@@ -41,7 +42,7 @@ def handlers(context: Context) -> list[Any]:
     @post("/execute", status_code=200, summary="Run a program")
     async def execute(request: AnyRequest, data: JSONBody[piston.ExecuteRequest]) -> piston.ExecuteResponse:
         """Build and run a program; the first file is the program."""
-        return await piston.execute(Runner(context, request.user.client), data)
+        return await waited_for(request, piston.execute(Runner(context, request.user.client), data))
 
     @get("/runtimes", sync_to_thread=True, summary="The languages that are here")
     def runtimes() -> list[piston.Runtime]:

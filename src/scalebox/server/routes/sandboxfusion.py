@@ -22,7 +22,7 @@ from scalebox.server.compat.fusion import (
     RunJupyterResponse,
     SubmitRequest,
 )
-from scalebox.server.compat.http import HANDLERS
+from scalebox.server.compat.http import HANDLERS, waited_for
 from scalebox.server.compat.running import Runner
 from scalebox.server.context import Context
 from scalebox.server.guards import needs
@@ -35,17 +35,17 @@ def handlers(context: Context) -> list[Any]:
     @post("/run_code", status_code=200, summary="Run a program")
     async def run_code(request: AnyRequest, data: JSONBody[RunCodeRequest]) -> RunCodeResponse:
         """Build and run a program in one of SandboxFusion's languages."""
-        return await sandboxfusion.run_code(Runner(context, request.user.client), data)
+        return await waited_for(request, sandboxfusion.run_code(Runner(context, request.user.client), data))
 
     @post("/run_jupyter", status_code=200, summary="Run the cells of a notebook")
     async def run_jupyter(request: AnyRequest, data: JSONBody[RunJupyterRequest]) -> RunJupyterResponse:
         """Run cells one after another in one interpreter."""
-        return await jupyter.run_jupyter(Runner(context, request.user.client), data)
+        return await waited_for(request, jupyter.run_jupyter(Runner(context, request.user.client), data))
 
     @post("/submit", status_code=200, summary="Judge a completion")
     async def submit(request: AnyRequest, data: JSONBody[SubmitRequest]) -> EvalResult:
         """Judge a completion by the row of a data set that the request carries."""
-        return await datasets.submit(Runner(context, request.user.client), data)
+        return await waited_for(request, datasets.submit(Runner(context, request.user.client), data))
 
     routes = [run_code, run_jupyter, submit, *_of_rows()]
     trainers = Router(
