@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from scalebox.core.result import CaseResult, VerificationResult
@@ -264,6 +264,7 @@ def test_a_trainer_sees_all_of_its_own_tests_and_of_visible_ones() -> None:
 verdicts = st.sampled_from(list(Verdict))
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_views_are_total_and_tell_no_secret(data: st.DataObject) -> None:
     kind = data.draw(st.sampled_from(list(TESTS)))

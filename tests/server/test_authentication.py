@@ -14,7 +14,7 @@ from tests.server.access import Site, site
 from scalebox.client import AsyncScaleBoxClient
 from scalebox.core.settings import Settings
 from scalebox.server import authentication
-from scalebox.server.authentication import Attempts, address_of, is_local
+from scalebox.server.authentication import Attempts, address_of, is_local, is_rebound
 from scalebox.server.context import Context
 from scalebox.server.guards import Needs, closed_unless_said
 from scalebox.server.principal import Role
@@ -35,6 +35,7 @@ def _many_attempts(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_probes_are_for_everybody(here: Site) -> None:
     assert here.ask("", "GET", "/healthz").status_code == 200
     assert here.ask("policy", "GET", "/healthz").status_code == 200
+    assert here.http.get("/readyz", headers={"Authorization": "Bearer old"}).status_code == 200
 
 
 @pytest.mark.parametrize("path", ["/test/silent", "/test/trainers", "/v1/audit", "/v1/problems", "/schema"])
@@ -163,6 +164,19 @@ def test_no_header_makes_a_request_local(base: str, status: int) -> None:
     )  # fmt: skip
     with TestClient[Litestar](app, base_url=base) as http:
         assert http.get("/silent", headers=_FORGED).status_code == status
+
+
+@pytest.mark.parametrize(
+    ("host", "rebound"),
+    [
+        ("localhost:8080", False), ("127.0.0.1:8080", False), ("[::1]:8080", False), ("evil.example:8080", True),
+        ("localhost.evil.example", True), ("", True), ("[", True),
+    ],
+)  # fmt: skip
+def test_a_name_that_is_not_this_machines_is_refused_without_tokens(host: str, rebound: bool) -> None:
+    assert is_rebound(("127.0.0.1", 80), host) is rebound
+    assert not is_rebound(("/run/scalebox.sock", None), host)
+    assert not is_rebound(None, host)
 
 
 @get("/silent", sync_to_thread=False)

@@ -18,6 +18,8 @@ from tests.server.conftest import Server, sample
 from scalebox.client.asynchronous import checked
 from scalebox.core.codec import decode_results
 from scalebox.server import batches as batches_module
+from scalebox.server.bodies import bounded_bodies
+from scalebox.server.errors import Refused
 
 PACKED = {"Content-Type": "application/msgpack"}
 
@@ -339,6 +341,39 @@ def test_what_is_kept_goes_after_a_while(start: Callable[..., Server], monkeypat
     while server.http.get(f"/v1/batches/{batch}").status_code == 200:
         pass
     assert server.http.get(f"/v1/batches/{batch}").status_code == 404
+
+
+def test_a_journal_at_its_bound_makes_room_or_refuses(start: Callable[..., Server], gate: Path) -> None:
+    server = start(server_journal_mb=1)
+    big = "#" * 300_000
+    batches = [server.submit([sample(code=big)]) for _ in range(3)]
+    for batch in batches:
+        server.results(batch)  # which hold no program's text here
+    held = [server.submit([sample(code=f"{big}\nawait {gate}")]) for _ in range(2)]
+    assert server.submit([sample(code=big)] * 2, 503)["error"]["mend"].endswith("raise server_journal_mb")
+    gate.write_bytes(b"xx")
+    assert [server.results(batch)["state"] for batch in held] == ["DONE", "DONE"]
+    server.results(server.submit([sample(code=big)] * 2))
+
+
+def test_all_bodies_are_bounded_together() -> None:
+    given: list[int] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:  # noqa: ARG001  (ASGI's signature)
+        given.append(len((await receive())["body"]))
+        await asyncio.sleep(0)
+        given.append(len((await receive())["body"]))
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": bytes(30), "more_body": True}
+
+    async def many() -> list[Any]:
+        bounded: Any = bounded_bodies(app, 10)
+        first = await asyncio.gather(*(bounded({}, receive, None) for _ in range(2)), return_exceptions=True)
+        return [*first, await bounded({}, receive, None)]
+
+    errors = asyncio.run(many())
+    assert [type(error) for error in errors] == [Refused, type(None), type(None)], "what is refused frees its own"
 
 
 def test_a_journal_that_is_full_takes_nothing_and_loses_nothing(

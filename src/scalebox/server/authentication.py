@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import ipaddress
+import re
 import time
 from collections import OrderedDict
 from collections.abc import Callable
@@ -26,6 +27,8 @@ from scalebox.server.principal import Principal
 
 #: Routes for everybody have this in their `opt`, such as probes of health.
 OPEN = "open_to_all"
+
+_PORT = re.compile(r":\d*\Z")
 
 #: How many wrong tokens an address may show within so many seconds before it is told to wait; and all of them together.
 WRONG_TOKENS, ALL_WRONG_TOKENS, WINDOW_S = 20, 200, 60.0
@@ -48,18 +51,18 @@ def authentication(context: Context) -> Callable[[ASGIApp], ASGIApp]:
 
 
 def _user(scope: Scope, context: Context, attempts: Attempts) -> Principal | None:
+    headers = ASGIConnection[Any, Any, Any, Any](scope).headers
     if context.tokens is None:
-        if is_local(scope.get("server")):
+        if is_local(scope.get("server")) and not is_rebound(scope.get("server"), headers.get("host", "")):
             return principal.LOCAL
         refuse_login(context, scope, "no tokens are set")
         raise PermissionDeniedException("without tokens, the server answers on loopback or a Unix socket alone")
-    connection: ASGIConnection[Any, Any, Any, Any] = ASGIConnection(scope)
-    header = connection.headers.get("authorization", "")
+    header = headers.get("authorization", "")
     scheme, _, token = header.partition(" ")
     # A right token is let in from any address: otherwise whoever shares one with a trainer could lock it out.
     if scheme.lower() == "bearer" and (found := context.tokens.find(token.strip())) is not None:
         return found
-    if not header and is_open(scope):
+    if is_open(scope):
         return None
     wait_s, missed = attempts.wrong(address_of(scope), time.monotonic())
     if wait_s:
@@ -102,6 +105,20 @@ def is_local(server: Any) -> bool:
         return True  # a Unix socket's path, or a test in this process: sockets of a network have addresses
     mapped = getattr(address, "ipv4_mapped", None)
     return (mapped or address).is_loopback
+
+
+def is_rebound(server: Any, host: str) -> bool:
+    """Return whether a browser on this machine was led here by a name that somebody else has pointed at it."""
+    name = _PORT.sub("", host).strip("[]")
+    return _is_address(server[0] if server else "") and name != "localhost" and not _is_address(name)
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
 
 
 def address_of(scope: Scope) -> str:

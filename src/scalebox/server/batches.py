@@ -99,7 +99,7 @@ class Batches:
         self._wanted = asyncio.Event()
         self._written = asyncio.Event()
         self._written.set()
-        self._full = self._stopped = False
+        self._stopped = False
         self._takings: set[asyncio.Task[Status]] = set()
         #: Whether the journal takes what is written.
         self.keeps = True
@@ -173,11 +173,7 @@ class Batches:
         seconds = self._settings.batch_deadline_s if given.deadline_s is None else given.deadline_s
         deadline = time.time() + seconds if seconds else None
         try:
-            entry, new = await self._writing(
-                lambda: self.journal.accept(
-                    uuid.uuid4().hex, client, given.records, key=key, digest=given.digest, deadline=deadline
-                )
-            )
+            entry, new = await self._writing(lambda: self._enter(client, given, key, deadline))
         except BaseException as error:
             self._release(client, count)
             if isinstance(error, sqlite3.Error):
@@ -193,6 +189,18 @@ class Batches:
             self._emit(events.BatchFinished(time.time(), entry.id, "DONE"))
             return _status(entry, 0)
         return self._begin(entry, 0, range(count)).status
+
+    def _enter(self, client: str, given: Submission, key: str | None, deadline: float | None) -> tuple[Entry, bool]:
+        """Write a batch into the journal, older ones make room; blocks. Raises Refused (503)."""
+        room = self._settings.server_journal_mb * MIB - sum(map(len, given.records))
+        if self.journal.size() > room:
+            self.journal.clean(self._settings.server_keep_s, max(0, room))
+        if self.journal.size() > room:
+            mend = "try again later, or raise server_journal_mb"
+            raise Refused(503, "the journal has no room for the batch", mend=mend, retry_after_s=_CLEAN_EVERY_S)
+        return self.journal.accept(
+            uuid.uuid4().hex, client, given.records, key=key, digest=given.digest, deadline=deadline
+        )
 
     async def _same(self, entry: Entry, digest: bytes) -> Status:
         if entry.digest != digest:
@@ -219,13 +227,8 @@ class Batches:
         if self.pending + count > most:
             problem = f"{self.pending} samples wait, of at most {most}"
             raise Refused(503, problem, mend="try again later", retry_after_s=self._retry_s())
-        if self._full or not self.keeps:
-            raise Refused(
-                503,
-                "there is no room for more batches",
-                mend="try again later, or raise server_journal_mb",
-                retry_after_s=_CLEAN_EVERY_S,
-            )
+        if not self.keeps:
+            raise Refused(503, "the journal cannot be written", mend="try again later", retry_after_s=_CLEAN_EVERY_S)
 
     def _retry_s(self) -> float:
         return min(_MAX_RETRY_S, max(1.0, self._feed.pace.seconds_for(self.pending) / 4))
@@ -306,7 +309,6 @@ class Batches:
         while True:
             try:
                 await self._writing(lambda: self.journal.clean(self._settings.server_keep_s, most))
-                self._full = await self._reading(self.journal.size) > most
             except sqlite3.Error as error:
                 _log.error("the journal cannot be cleaned: %s", error)
             await asyncio.sleep(_CLEAN_EVERY_S)

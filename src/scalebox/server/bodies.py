@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 from litestar import Request, Response
+from litestar.types import ASGIApp, Receive, Scope, Send
 
 from scalebox.client.asynchronous import checked
 from scalebox.core import codec, wire
@@ -23,6 +24,35 @@ _MSGPACK_TYPES = (MSGPACK, "application/x-msgpack", "application/vnd.msgpack")
 _MAX_DEADLINE_S = 1e7
 
 AnyRequest = Request[Any, Any, Any]
+
+
+#: Bodies in memory at once, in the largest that one may be.
+_BODIES = 8
+
+
+def bounded_bodies(app: ASGIApp, most: int) -> ASGIApp:
+    """Return the application with all requests' bodies bounded together: what comes beyond is answered 503."""
+    held = 0
+
+    async def bounded(scope: Scope, receive: Receive, send: Send) -> None:
+        nonlocal held
+        mine = 0
+
+        async def counted() -> Any:
+            nonlocal held, mine
+            message: Any = await receive()
+            size = len(message.get("body", b""))
+            if held + size > most * _BODIES:
+                raise Refused(503, "too many bodies are being read", mend="try again later", retry_after_s=1)
+            held, mine = held + size, mine + size
+            return message
+
+        try:
+            await app(scope, counted, send)
+        finally:
+            held -= mine
+
+    return bounded
 
 
 class Submission(msgspec.Struct):

@@ -75,7 +75,7 @@ async def open_context(settings: Settings, *, sinks: Sequence[Sink] = ()) -> Asy
                 except Exception:  # as the engine does: one that fails keeps nothing else from going on
                     _log.exception("a sink fails")
 
-        feed = Feed(len(worker_cores(settings.workers)))
+        feed = Feed(len(worker_cores(settings.workers)), settings.max_pending)
         client = AsyncScaleBoxClient(settings=access.engine, sinks=[feed.sink, *told])
         try:
             feed.open(client)

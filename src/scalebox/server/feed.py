@@ -56,8 +56,10 @@ class _Slice:
 class Feed:
     """Hands the engine as much as it needs at hand, from each client in turn."""
 
-    def __init__(self, workers: int) -> None:
+    def __init__(self, workers: int, most_direct: int) -> None:
         self.workers = workers
+        self._most_direct = most_direct
+        self._direct = 0
         self.turns = Turns()
         self.pace = Pace(workers)
         #: The tier of the workers, as soon as one has started.
@@ -103,16 +105,21 @@ class Feed:
     ) -> list[VerificationResult]:
         """Verify samples that a request waits for, in the client's turn, and return their results in order.
 
-        They are in no journal; where the caller is cancelled, so are they. Raises what the engine raises.
+        They are in no journal; where the caller is cancelled, so are they. Raises QueueFull where too many wait
+        already, and what the engine raises.
         """
+        if self._direct + len(samples) > self._most_direct:
+            raise QueueFull(f"{self._direct} samples are waited for, of at most {self._most_direct} (try again later)")
         deadline = None if deadline_s is None else self._running.time() + deadline_s
         work = _Direct(client, f"direct-{next(self._numbers)}", deadline, samples)
         if not samples:
             return []
+        self._direct += len(samples)
         self.add(work, range(len(samples)))
         try:
             await work.done
         finally:
+            self._direct -= len(samples)
             self.forget(work.id)
         return [result for result in work.results if result is not None]
 

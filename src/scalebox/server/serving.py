@@ -17,8 +17,8 @@ from scalebox.server.context import Context, open_context
 
 _log = logging.getLogger(__name__)
 
-#: Seconds between two looks whether all is done, and that open streams have to end.
-_LOOK_S, _LINGER_S = 0.1, 5
+#: Seconds between two looks whether all is done, that open streams have to end, and for which idle connections stay.
+_LOOK_S, _LINGER_S, _KEEP_ALIVE_S = 0.1, 5, 75
 
 
 class Draining(uvicorn.Server):
@@ -36,6 +36,7 @@ class Draining(uvicorn.Server):
                 lifespan="on",
                 ws="none",
                 limit_concurrency=context.settings.server_connections,
+                timeout_keep_alive=_KEEP_ALIVE_S,
                 timeout_graceful_shutdown=_LINGER_S,
             )
         )
