@@ -17,7 +17,7 @@ PROGRAM = "```python\n{}\n```"
 
 
 def oj(completion: str, *cases: tuple[str, str], language: str = "python", **config: Any) -> dict[str, Any]:
-    tests = [{"input": {"stdin": one}, "output": {"stdout": other}} for one, other in cases]
+    tests = [{"id": 1, "input": {"stdin": one}, "output": {"stdout": other}} for one, other in cases]
     data = {"dataset_type": "CommonOJDataset", "language": language, "provided_data": {"test": tests}, **config}
     return {"dataset": "any", "id": 7, "completion": completion, "config": data}
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 #: Texts in which braces are no braces, in languages that have them.
-_OPAQUE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.DOTALL)
+_OPAQUE = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.DOTALL)
 _PACKAGE = re.compile(r"^[ \t]*package[ \t]+\w+[^\n]*\n?", re.MULTILINE)
 _GO_PACKAGES = ("testing", "fmt", "math", "reflect", "sort", "strings")
 _CPP = "#include <bits/stdc++.h>\n#include <cassert>\nusing namespace std;\n"
@@ -64,12 +64,5 @@ def _imported(code: str, tests: str) -> str:
 
 
 def cut(text: str, stops: Sequence[str]) -> str:
-    """Return a continuation up to the first of the texts in `stops`; one that begins with "re:" is an expression."""
-    ends = [len(text)]
-    for stop in stops:
-        if stop.startswith("re:"):
-            found = re.search(stop[3:].strip(), text)
-            ends.append(found.start() if found else len(text))
-        elif stop.strip() and stop in text:
-            ends.append(text.index(stop))
-    return text[: min(ends)]
+    """Return a continuation up to the first of the texts in `stops`."""
+    return text[: min((text.index(stop) for stop in stops if stop.strip() and stop in text), default=len(text))]

@@ -22,6 +22,11 @@ _INSERT = "#<INSERT>"
 _MAIN = re.compile(r"^if __name__ ==", re.MULTILINE)
 
 
+class _OjTest(msgspec.Struct):
+    input: dict[str, str]
+    output: dict[str, str]
+
+
 async def submit(runner: Runner, request: SubmitRequest) -> EvalResult:
     """Judge a completion by the row that the request carries. Raises Refused, InputError, QueueFull."""
     judge = _kind(request.dataset, request.config)
@@ -85,13 +90,13 @@ def oj_cases(tests: Any) -> list[Case]:
     cases = []
     for number, test in enumerate(tests):
         try:
-            given = msgspec.convert(test, dict[str, dict[str, str]])
-            stdin, stdout = given["input"].get("stdin", ""), given["output"]["stdout"]
+            given = msgspec.convert(test, _OjTest)
+            stdin, stdout = given.input.get("stdin", ""), given.output["stdout"]
         except (msgspec.ValidationError, KeyError):
             mend = 'such as {"input": {"stdin": "1"}, "output": {"stdout": "2"}}'
             raise InputError("is no test case", field=f"config.provided_data.test[{number}]", mend=mend) from None
-        files = {name: text for name, text in given["input"].items() if name != "stdin"}
-        cases.append(Case(stdin, stdout, {"input": given["input"], "output": given["output"]}, files))
+        files = {name: text for name, text in given.input.items() if name != "stdin"}
+        cases.append(Case(stdin, stdout, {"input": given.input, "output": given.output}, files))
     return cases
 
 
@@ -157,7 +162,9 @@ async def human_eval(runner: Runner, request: SubmitRequest, row: Row) -> EvalRe
     if extra_of(request).get("is_freeform") or "prompt" not in row:
         code = fitted((await extracted(request, language)).code, tests, language.name)
     else:
-        stops = [stop for stop in row.get("stop_tokens") or () if isinstance(stop, str)]
+        stops = row.get("stop_tokens") or []
+        if not isinstance(stops, list) or not all(isinstance(stop, str) for stop in stops):
+            raise InputError("must be an array of texts", field="config.provided_data.stop_tokens")
         code = f"{_text(row, 'prompt')}{cut(request.completion, stops)}\n"
     if language.name == "java":
         code, tests = (re.sub(r"\bclass Problem\b", "class Main", text) for text in (code, tests))

@@ -12,6 +12,9 @@ from typing import Any, NamedTuple
 
 from scalebox.core.errors import InputError
 
+#: Lists in lists, that are written.
+_MOST_DEPTH = 50
+
 
 class Printing(NamedTuple):
     """How a language writes values, and a program that prints that of a call; `as_json` says that it prints JSON."""
@@ -82,7 +85,7 @@ def record_of(language: str, code: str, name: str, arguments: Sequence[Any], exp
     }  # fmt: skip
 
 
-def _literal(value: Any, printing: Printing) -> str:
+def _literal(value: Any, printing: Printing, depth: int = 0) -> str:
     if isinstance(value, bool):
         return printing.true if value else printing.false
     if value is None and printing.null:
@@ -91,9 +94,9 @@ def _literal(value: Any, printing: Printing) -> str:
         return repr(value)
     if isinstance(value, str):
         return printing.text(value)
-    if isinstance(value, list) and printing.items is not None:
+    if isinstance(value, list) and printing.items is not None and depth < _MOST_DEPTH:
         first, between, last = printing.items
-        return first + between.join(_literal(item, printing) for item in value) + last
+        return first + between.join(_literal(item, printing, depth + 1) for item in value) + last
     raise InputError(f"a {type(value).__name__} cannot be written in this language", field="config.provided_data")
 
 
