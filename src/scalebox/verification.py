@@ -47,6 +47,7 @@ class Verification:
         self.judge: Callable[[JudgeProgram], Judge] | None = None
         self._no_judge: Judged | None = None
         self.settings = settings
+        self._text_limit = settings.text_limit if sample.text_limit is None else sample.text_limit
         self.prefixes = prefixes
         self.tier = tier
         self.code = ""
@@ -299,7 +300,7 @@ class Verification:
         return [case._replace(verdict=Verdict.INTERNAL_ERROR, detail=detail) for case in found] if kind else found
 
     def _tested(self, part: Part, case: Labelled, run: Run, printed: bool) -> CaseResult:
-        limit, test_id = self.settings.text_limit, part.test.id
+        limit, test_id = self._text_limit, part.test.id
         return CaseResult(
             id=f"{test_id}.{case.name}" if case.name else test_id,
             test=test_id if case.name else "",
@@ -380,7 +381,7 @@ class Verification:
             self.denied += dict.fromkeys(outcome.denied)
             if verdict in (Verdict.OUTPUT_MISMATCH, Verdict.ASSERT_FAIL, Verdict.RUNTIME_ERROR):
                 verdict, detail = Verdict.RESOURCE_DENIED, denied_text(outcome)
-        limit = self.settings.text_limit
+        limit = self._text_limit
         return CaseResult(
             id=test.id,
             verdict=verdict,
@@ -400,7 +401,7 @@ class Verification:
 
     def failed(self, stage: Stage, verdict: Verdict, message: str) -> VerificationResult:
         """Give every case that has none yet this verdict."""
-        message = shown(message.encode("utf-8", "replace"), self.settings.text_limit, self.prefixes)
+        message = shown(message.encode("utf-8", "replace"), self._text_limit, self.prefixes)
         self.stage, self.message = stage, message
         for index, test in enumerate(self.sample.tests):
             if index not in self.cases:

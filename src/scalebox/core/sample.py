@@ -29,12 +29,16 @@ class Match(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StdinTest(msgspec.Struct, frozen=True, kw_only=True, tag="stdin"):
-    """Text in on standard input, text expected on standard output."""
+    """Text in on standard input, text expected on standard output.
+
+    `files` and `binary_files` (name to content) lie in the working directory.
+    """
 
     id: str
     stdin: str
     stdout: str
     files: dict[str, str] = {}
+    binary_files: dict[str, bytes] = {}
     hidden: bool = True
     weight: float = 1.0
 
@@ -126,8 +130,9 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True):
     text that either of them continues, up to a text of `stop`; `entry_points` are candidate names of what is tested
     (`f`, `Solution().f`), the first that the program defines counts; `setup` runs on the tests' side before
     they do. `solution_files` (name to text) lie beside the program, whose own file is `main`. `checker` judges outputs
-    instead of `match`; with `interactor` the program talks to that one instead of reading a text. `held` says that the
-    tests were found by `problem_id`: whoever submitted the sample may not see the hidden ones.
+    instead of `match`; with `interactor` the program talks to that one instead of reading a text. `text_limit` stands
+    for the setting of that name, where it is not None. `held` says that the tests were found by `problem_id`: whoever
+    submitted the sample may not see the hidden ones.
     """
 
     id: str
@@ -149,5 +154,6 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True):
     reward: str = "pass_rate"
     extract: Literal["auto", "last", "first", "longest"] = "auto"
     early_stop: bool = False
+    text_limit: int | None = None
     held: bool = False
     meta: Any = None

@@ -109,10 +109,11 @@ class Program:
         return self._jail.run_batch([self._call_case(numbered)])[0]
 
     def _stdin_case(self, test: StdinTest) -> Case:
-        files = {**self._modules(), **test.files}
+        texts = {**self._modules(), **test.files}
+        files = {name: text.encode("utf-8", "surrogatepass") for name, text in texts.items()}
         return Case(
             stdin=test.stdin.encode("utf-8", "surrogatepass"),
-            files={name: text.encode("utf-8", "surrogatepass") for name, text in files.items()},
+            files=files | test.binary_files,
             seed=seed_of(test.id),
             output_bytes=self._cap(len(test.stdout.encode("utf-8", "surrogatepass"))),
         )

@@ -6,6 +6,10 @@ from signal import SIGABRT
 from scalebox.languages.language import Language, SelfTest
 
 _OPENSSL = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]openssl/', re.MULTILINE)
+#: The precompiled header is for the first include alone; the file beside it is what a second one finds.
+_HEADERS = (
+    'echo "#include <bits/stdc++.h>" > "$1/header.hpp"; echo "#include_next <bits/stdc++.h>" > "$1/bits/stdc++.h"'
+)
 
 
 def layout(text: str) -> dict[str, str]:
@@ -28,7 +32,7 @@ def prepare(standard: str) -> tuple[tuple[str, ...], ...]:
     """Return the commands that make the precompiled header."""
     header = ("-x", "c++-header", "{prepared}/header.hpp", "-o", "{prepared}/bits/stdc++.h.gch")
     return (
-        ("/bin/sh", "-c", 'echo "#include <bits/stdc++.h>" > "$1/header.hpp"', "sh", "{prepared}"),
+        ("/bin/sh", "-c", _HEADERS, "sh", "{prepared}"),
         ("{g++}", *flags(standard), *header),
     )
 
@@ -44,7 +48,7 @@ LANGUAGE = Language(
     layout=layout,
     build=build("gnu++17"),
     prepare=prepare("gnu++17"),
-    prepared=("bits/stdc++.h.gch",),
+    prepared=("bits/stdc++.h.gch", "bits/stdc++.h"),
     keep=("main",),
     run=("{program}/main",),
     programs="c",

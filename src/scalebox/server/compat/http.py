@@ -1,0 +1,70 @@
+"""Answers to clients that wait, and errors in the shape that those of SandboxFusion know: `{"detail": …}`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+import msgspec
+from litestar import Request, Response
+from litestar.exceptions import HTTPException
+
+from scalebox.core.errors import InputError, QueueFull, ScaleBoxError
+from scalebox.server.errors import Refused
+
+_T = TypeVar("_T")
+
+_UNUSABLE, _UNAVAILABLE = 422, 503
+_CLIENT_CLOSED_REQUEST = 499
+
+
+async def waited_for(request: Request[Any, Any, Any], work: Coroutine[Any, Any, _T]) -> _T:
+    """Return what `work` returns, and give it up where the client goes away before."""
+    working, gone = asyncio.ensure_future(work), asyncio.ensure_future(_gone(request))
+    try:
+        await asyncio.wait((working, gone), return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise HTTPException(status_code=_CLIENT_CLOSED_REQUEST, detail="the client is gone")
+        return working.result()
+    finally:
+        working.cancel()
+        gone.cancel()
+
+
+async def _gone(request: Request[Any, Any, Any]) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def _detail(status: int, detail: Any, headers: dict[str, str] | None = None) -> Response[Any]:
+    body = msgspec.json.encode({"detail": detail})
+    return Response(body, status_code=status, media_type="application/json", headers=headers or {})
+
+
+def _of_input(_: Request[Any, Any, Any], error: InputError) -> Response[Any]:
+    message = f"{error.problem} ({error.mend})" if error.mend else error.problem
+    return _detail(_UNUSABLE, [_problem(error.field, message)])
+
+
+def _problem(field: str, message: str) -> dict[str, Any]:
+    return {"type": "value_error", "loc": ["body", *filter(None, field.split("."))], "msg": message}
+
+
+def _of_http(_: Request[Any, Any, Any], error: HTTPException) -> Response[Any]:
+    if error.status_code != 400:
+        return _detail(error.status_code, error.detail, dict(error.headers or {}))
+    # A body that is no JSON, or not of the request's shape.
+    found = error.extra if isinstance(error.extra, list) else [{"message": error.detail}]
+    told = [(str(one.get("key", "")), str(one.get("message"))) for one in found if isinstance(one, dict)]
+    return _detail(_UNUSABLE, [_problem(key, message) for key, message in told])
+
+
+def _of_scalebox(_: Request[Any, Any, Any], error: ScaleBoxError) -> Response[Any]:
+    if isinstance(error, Refused):
+        headers = {"Retry-After": str(max(1, round(error.retry_after_s)))} if error.retry_after_s else {}
+        return _detail(error.status, error.problem, headers)
+    return _detail(_UNAVAILABLE, str(error), {"Retry-After": "1"} if isinstance(error, QueueFull) else {})
+
+
+HANDLERS: Any = {InputError: _of_input, HTTPException: _of_http, ScaleBoxError: _of_scalebox}
