@@ -22,6 +22,7 @@ COMMANDS = {
     "verify": "Verify samples from JSON Lines and write their results.",
     "run": "Run one program under limits.",
     "doctor": "Say what this machine gives, and what is broken.",
+    "acceptance": "Prove a deployment before training: isolation, forgeries, load, logs.",
     "mcp": "Offer run and verify as tools of the Model Context Protocol.",
     "cache": "Show, empty or audit the cache of results.",
     "bench": "Measure fixed workloads beside the machine's own limit.",
