@@ -20,7 +20,7 @@ Progress = Callable[[str, int], None]
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """What to prove. `targets` are called from inside jails; `canary` is a file of the workers' machine; "": one is made."""
+    """What to prove. `targets` are called from inside jails; `canary` is a file of the workers' machine, else made."""
 
     targets: tuple[Target, ...] = ()
     canary: str = ""
