@@ -114,13 +114,13 @@ class Engine:
 
     # --- accept, on the caller's thread ----------------------------------------------------------
 
-    def submit(self, samples: Sequence[Sample], *, deadline_s: float | None = None) -> str:
-        """Take a batch, and return its id at once.
+    def submit(self, samples: Sequence[Sample], *, deadline_s: float | None = None, batch_id: str | None = None) -> str:
+        """Take a batch, and return its id at once: `batch_id`, which nothing else may have, or a new one.
 
         Samples that are not finished `deadline_s` seconds from now (None: as set; 0: never) become `unknown`.
         Raises QueueFull, EngineClosed, or InputError; then nothing of the batch is taken.
         """
-        batch_id = uuid.uuid4().hex
+        batch_id = batch_id or uuid.uuid4().hex
         now = time.monotonic()
         tasks = self._join_duplicates(batch_id, samples, now)
         limit = self._settings.batch_deadline_s if deadline_s is None else deadline_s
@@ -246,7 +246,7 @@ class Engine:
             own = result if number == 0 else msgspec.msgpack.decode(copies, type=VerificationResult)
             own.id, own.problem_id, own.meta = entry.id, entry.problem_id, entry.meta
             _reward(own, entry.reward, task.weights, extracted)
-            self._emit(events.SampleFinished(time.time(), task.batch, own))
+            self._emit(events.SampleFinished(time.time(), task.batch, own, entry.index))
             self._ledger.settle(task.batch, entry.index, own)
 
     # --- events to sinks -------------------------------------------------------------------------

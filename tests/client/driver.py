@@ -8,18 +8,19 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from scalebox import ScaleBoxClient, Settings
 from scalebox.client import asynchronous
-from scalebox.core.events import Event, WorkerStarted
+from scalebox.core.events import Event, Sink, WorkerStarted
 from scalebox.engine import Engine
 
 FAKE = (sys.executable, "-P", str(Path(__file__).parents[1] / "engine" / "fake_worker.py"))
 
 
-def build(settings: Settings) -> Engine:
+def build(settings: Settings, _sinks: Sequence[Sink] = ()) -> Engine:
     """Make an engine with scripted workers, whose pids go to standard output."""
 
     def tell(event: Event) -> None:

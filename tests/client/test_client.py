@@ -35,7 +35,7 @@ TESTS = [{"stdin": "", "stdout": ""}]
 
 @pytest.fixture(autouse=True)
 def scripted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asynchronous, "_build_engine", lambda settings: Engine(settings, command=FAKE))
+    monkeypatch.setattr(asynchronous, "_build_engine", lambda settings, _sinks: Engine(settings, command=FAKE))
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from scalebox.client.embedded import EmbeddedTransport
 from scalebox.client.waiting import LoopWaiting, Waiting
 from scalebox.core import codec
 from scalebox.core.errors import InputError
+from scalebox.core.events import Sink
 from scalebox.core.limits import Limits
 from scalebox.core.result import VerificationResult
 from scalebox.core.sample import Sample
@@ -27,13 +28,14 @@ class AsyncScaleBoxClient:
     """Verifies samples on an engine of its own, without ever blocking the event loop.
 
     `url` says where the engine is: None or "embedded" for one in this process. `settings` are those of the engine,
-    by default what `scalebox.core.settings.load()` finds. Raises InputError or SettingsError.
+    by default what `scalebox.core.settings.load()` finds; `sinks` are called with every event of the engine, on its
+    thread. Raises InputError or SettingsError.
     """
 
-    def __init__(self, url: str | None = None, *, settings: Settings | None = None) -> None:
-        self._open(url, settings, LoopWaiting())
+    def __init__(self, url: str | None = None, *, settings: Settings | None = None, sinks: Sequence[Sink] = ()) -> None:
+        self._open(url, settings, LoopWaiting(), sinks)
 
-    def _open(self, url: str | None, settings: Settings | None, waiting: Waiting) -> None:
+    def _open(self, url: str | None, settings: Settings | None, waiting: Waiting, sinks: Sequence[Sink] = ()) -> None:
         if url not in (None, "embedded"):
             raise InputError(
                 f"{url!r} is not supported by this version",
@@ -42,7 +44,7 @@ class AsyncScaleBoxClient:
             )
         own = load() if settings is None else settings
         self._settings = own
-        self._transport = EmbeddedTransport(lambda: _build_engine(own), waiting)
+        self._transport = EmbeddedTransport(lambda: _build_engine(own, sinks), waiting)
         # For a client that is dropped without being closed.
         self._finalizer = weakref.finalize(self, EmbeddedTransport.abandon, self._transport)
         self._finalizer.atexit = False  # the engine closes itself then, and waits for its workers
@@ -74,16 +76,18 @@ class AsyncScaleBoxClient:
         *,
         deadline_s: float | None = None,
         wait_s: float | None = None,
+        batch_id: str | None = None,
     ) -> str:
         """Submit samples, given as records of the input format or as `Sample`, and return the batch's id at once.
 
         What is not finished `deadline_s` seconds from now becomes `unknown` (0: no deadline; None: as set). Where
-        the queue has no room, waits for it up to `wait_s` seconds. Raises InputError, QueueFull, EngineClosed; then
+        the queue has no room, waits for it up to `wait_s` seconds. `batch_id` is the id to have, from callers who keep
+        books of their own. Raises InputError, QueueFull, EngineClosed; then
         nothing of the batch is taken.
         """
         given = list(samples)
         settings = self._settings
-        return await self._transport.submit(lambda: _checked(given, settings), deadline_s, wait_s)
+        return await self._transport.submit(lambda: _checked(given, settings), deadline_s, wait_s, batch_id)
 
     async def poll(self, batch_id: str) -> State:
         """Return "PENDING", "DONE" (every sample has a result) or "FAILED"; raises BatchNotFound."""
@@ -119,12 +123,12 @@ class AsyncScaleBoxClient:
         await self.close()
 
 
-def _build_engine(settings: Settings) -> Engine:
+def _build_engine(settings: Settings, sinks: Sequence[Sink] = ()) -> Engine:
     def clean_up(_pid: int) -> None:
         """Remove what jails of workers that are gone have left: a worker that was killed could not."""
         import_module("scalebox.sandbox.leftovers").sweep(settings.scratch_dir)
 
-    return Engine(settings, on_worker_gone=clean_up)
+    return Engine(settings, sinks=sinks, on_worker_gone=clean_up)
 
 
 def _checked(given: Sequence[Sample | Mapping[str, Any]], settings: Settings) -> list[Sample]:

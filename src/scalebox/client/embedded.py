@@ -49,7 +49,11 @@ class EmbeddedTransport:
         return self.engine.batches
 
     async def submit(
-        self, prepare: Callable[[], Sequence[Sample]], deadline_s: float | None, wait_s: float | None
+        self,
+        prepare: Callable[[], Sequence[Sample]],
+        deadline_s: float | None,
+        wait_s: float | None,
+        batch_id: str | None = None,
     ) -> str:
         """Submit what `prepare` returns, and return the batch's id; waits up to `wait_s` seconds for room."""
         samples = await self._waiting.call(prepare)
@@ -62,7 +66,9 @@ class EmbeddedTransport:
 
         while True:
             try:
-                return await self._waiting.call(lambda: engine.submit(samples, deadline_s=deadline_s))
+                return await self._waiting.call(
+                    lambda: engine.submit(samples, deadline_s=deadline_s, batch_id=batch_id)
+                )
             except QueueFull:
                 if not ledger.ever_fits(len(samples)):
                     raise

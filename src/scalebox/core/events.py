@@ -22,8 +22,11 @@ class BatchAccepted(Event, frozen=True):
 
 
 class SampleFinished(Event, frozen=True):
+    """A sample has its result; `index` is its place in the batch."""
+
     batch_id: str
     result: VerificationResult
+    index: int = 0
 
 
 class BatchFinished(Event, frozen=True):

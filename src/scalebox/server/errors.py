@@ -1,0 +1,97 @@
+"""Errors as answers: `{"error": {"code", "message", "field", "mend"}}` and a status, never a traceback."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import msgspec
+from litestar import Request, Response
+from litestar.exceptions import HTTPException
+
+from scalebox.core.errors import BatchNotFound, EngineClosed, InputError, QueueFull, SandboxError, ScaleBoxError
+
+_log = logging.getLogger(__name__)
+
+_STATUS: dict[type[ScaleBoxError], int] = {
+    InputError: 400,
+    BatchNotFound: 404,
+    QueueFull: 503,
+    EngineClosed: 503,
+    SandboxError: 503,
+}
+_CODES = {
+    400: "bad_request",
+    401: "unauthorized",
+    403: "forbidden",
+    404: "not_found",
+    405: "method_not_allowed",
+    409: "conflict",
+    413: "too_large",
+    415: "unsupported_media_type",
+    429: "too_many_requests",
+    503: "unavailable",
+}
+
+
+class ErrorBody(msgspec.Struct):
+    """What was wrong: `field` is a path such as `samples[3].tests` or empty, `mend` says what to do."""
+
+    code: str
+    message: str
+    field: str = ""
+    mend: str = ""
+
+
+class ErrorAnswer(msgspec.Struct):
+    """The body of every answer that is an error."""
+
+    error: ErrorBody
+
+
+class Refused(ScaleBoxError):
+    """A request that is refused with a status of its own; `retry_after_s` says when to try again, 0 not to."""
+
+    def __init__(
+        self, status: int, problem: str, *, field: str = "", mend: str = "", retry_after_s: float = 0.0
+    ) -> None:
+        self.status = status
+        self.problem = problem
+        self.field = field
+        self.mend = mend
+        self.retry_after_s = retry_after_s
+        super().__init__(problem)
+
+
+def _answer(request: Request[Any, Any, Any], status: int, body: ErrorBody, headers: dict[str, str]) -> Response[Any]:
+    packed = "msgpack" in request.headers.get("accept", request.headers.get("content-type", ""))
+    encode = msgspec.msgpack.encode if packed else msgspec.json.encode
+    media = "application/msgpack" if packed else "application/json"
+    return Response(encode(ErrorAnswer(body)), status_code=status, media_type=media, headers=headers)
+
+
+def _of_scalebox(request: Request[Any, Any, Any], error: ScaleBoxError) -> Response[Any]:
+    retry = {"Retry-After": "1"}
+    if isinstance(error, Refused):
+        body = ErrorBody(_CODES.get(error.status, "refused"), error.problem, error.field, error.mend)
+        seconds = {"Retry-After": str(max(1, round(error.retry_after_s)))} if error.retry_after_s else {}
+        return _answer(request, error.status, body, seconds)
+    status = next((code for kind, code in _STATUS.items() if isinstance(error, kind)), 400)
+    if isinstance(error, InputError):
+        return _answer(request, status, ErrorBody(_CODES[status], error.problem, error.field, error.mend), {})
+    return _answer(request, status, ErrorBody(_CODES[status], str(error)), retry if status == 503 else {})
+
+
+def _of_http(request: Request[Any, Any, Any], error: HTTPException) -> Response[Any]:
+    if error.status_code >= 500:
+        return _of_bug(request, error)
+    body = ErrorBody(_CODES.get(error.status_code, "refused"), error.detail)
+    return _answer(request, error.status_code, body, dict(error.headers or {}))
+
+
+def _of_bug(request: Request[Any, Any, Any], error: Exception) -> Response[Any]:
+    _log.error("%s %s failed", request.method, request.url.path, exc_info=error)
+    return _answer(request, 500, ErrorBody("internal_error", "the server failed; its log says more"), {})
+
+
+HANDLERS: Any = {ScaleBoxError: _of_scalebox, HTTPException: _of_http, Exception: _of_bug}
