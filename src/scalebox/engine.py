@@ -153,7 +153,7 @@ class Engine:
         """Return one task for all samples that are the same program with the same tests."""
         tasks: dict[str, _Task] = {}
         for index, sample in enumerate(samples):
-            payload = _payload(sample, f"samples[{index}]")
+            payload = payload_of(sample, f"samples[{index}]")
             entry = _Entry(index, sample.id, sample.problem_id, sample.reward, sample.meta)
             fingerprint = hashlib.blake2b(payload, digest_size=16).hexdigest()
             if fingerprint in tasks:
@@ -268,7 +268,7 @@ class Engine:
                 _log.exception("sink %r cannot be closed", sink)
 
 
-def _payload(sample: Sample, field: str) -> bytes:
+def payload_of(sample: Sample, field: str) -> bytes:
     """Return what decides a sample's result, as bytes; raises InputError."""
     if not sample.tests:
         raise InputError("no tests: nothing could be judged", field=f"{field}.tests", mend="give at least one")

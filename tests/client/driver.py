@@ -20,14 +20,14 @@ from scalebox.engine import Engine
 FAKE = (sys.executable, "-P", str(Path(__file__).parents[1] / "engine" / "fake_worker.py"))
 
 
-def build(settings: Settings, _sinks: Sequence[Sink] = ()) -> Engine:
+def build(settings: Settings, sinks: Sequence[Sink] = ()) -> Engine:
     """Make an engine with scripted workers, whose pids go to standard output."""
 
     def tell(event: Event) -> None:
         if isinstance(event, WorkerStarted):
             os.write(1, f"worker {event.pid}\n".encode())
 
-    return Engine(settings, sinks=[tell], command=FAKE)
+    return Engine(settings, sinks=[tell, *sinks], command=FAKE)
 
 
 def client() -> ScaleBoxClient:

@@ -1,48 +1,108 @@
-"""The application as a whole."""
+"""The application as a whole: errors, health, the schema."""
 
 from __future__ import annotations
 
-import asyncio
-import sys
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from litestar import Litestar
-from litestar.testing import TestClient
+from tests.server.conftest import Server, sample
 
-from scalebox import AsyncScaleBoxClient, Settings
-from scalebox.client import asynchronous
-from scalebox.engine import Engine
-from scalebox.server.app import build_app
-from scalebox.server.context import Context
-
-FAKE = (sys.executable, "-P", str(Path(__file__).parents[1] / "engine" / "fake_worker.py"))
+from scalebox.core import events
+from scalebox.parse import parse_sample
 
 
-@pytest.fixture(scope="module")
-def http() -> Iterator[TestClient[Litestar]]:
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(
-            asynchronous, "_build_engine", lambda settings, sinks: Engine(settings, sinks=sinks, command=FAKE)
-        )
-        settings = Settings(workers=1)
-        client = AsyncScaleBoxClient(settings=settings)
-    with TestClient(build_app(Context(settings, client))) as http:
-        yield http
-    asyncio.run(client.close())
-
-
-def test_it_lives(http: TestClient[Litestar]) -> None:
-    answer = http.get("/healthz")
-    assert (answer.status_code, answer.json()) == (200, {"status": "alive"})
+def test_it_lives_and_is_ready(server: Server) -> None:
+    assert server.http.get("/healthz").json() == {"status": "alive"}
+    answer = server.http.get("/readyz")
+    assert (answer.status_code, answer.json()) == (200, {"status": "ready"})
 
 
 @pytest.mark.parametrize(
-    ("method", "path", "code"), [("GET", "/nothing", "not_found"), ("POST", "/healthz", "method_not_allowed")]
+    ("method", "path", "status", "code"),
+    [
+        ("GET", "/nothing", 404, "not_found"),
+        ("POST", "/healthz", 405, "method_not_allowed"),
+        ("GET", "/v1/batches/nothing", 404, "not_found"),
+        ("GET", "/v1/batches/nothing/results", 404, "not_found"),
+        ("GET", "/v1/batches/nothing/stream", 404, "not_found"),
+        ("DELETE", "/v1/batches/nothing", 404, "not_found"),
+        ("GET", "/v1/batches/a%00b", 404, "not_found"),
+    ],
 )
-def test_errors_have_one_shape(http: TestClient[Litestar], method: str, path: str, code: str) -> None:
-    error: dict[str, Any] = http.request(method, path).json()["error"]
-    assert error["code"] == code
+def test_errors_have_one_shape(server: Server, method: str, path: str, status: int, code: str) -> None:
+    answer = server.http.request(method, path)
+    error: dict[str, Any] = answer.json()["error"]
+    assert (answer.status_code, error["code"]) == (status, code)
     assert set(error) == {"code", "message", "field", "mend"}
+
+
+def test_info_says_what_there_is(server: Server) -> None:
+    info = server.http.get("/v1/info").json()
+    assert info["workers"] == 2
+    assert info["tier"] == "none"
+    assert "python" in info["languages"]
+    assert info["limits"]["cpu_s"] == 2.0
+    assert (info["max_body_mb"], info["pending"], info["draining"]) == (64, 0, False)
+
+
+def test_the_schema_names_every_operation_and_needs_no_other_host(server: Server) -> None:
+    schema = server.http.get("/schema/openapi.json").json()
+    operations = [each for path in schema["paths"].values() for each in path.values()]
+    assert len(operations) >= 8
+    assert all(each["summary"] and each["description"] for each in operations)
+    submit = schema["paths"]["/v1/batches"]["post"]
+    assert set(submit["requestBody"]["content"]) == {"application/json", "application/msgpack"}
+    page = server.http.get("/schema").text
+    assert all(each["summary"] in page for each in operations)
+    assert "<script" not in page
+    assert "http" not in page.replace("https://", "http://").split("<body>")[1]
+
+
+def test_a_bug_is_told_without_its_traceback(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken() -> bool:
+        raise RuntimeError("secret")
+
+    monkeypatch.setattr(type(server.context.batches), "keeps", property(lambda _: broken()), raising=False)
+    answer = server.http.get("/readyz")
+    assert answer.status_code == 500
+    assert answer.json()["error"]["code"] == "internal_error"
+    assert "secret" not in answer.text
+
+
+def test_not_ready_while_no_sample_passes(start: Callable[..., Server]) -> None:
+    server = start(server_ready_s=3600)
+    server.context.feed.passed_at = float("-inf")
+    assert server.http.get("/readyz").json() == {"status": "ready"}, "a sample of its own shows it"
+    server.context.readiness._sample = parse_sample(sample(code="fail"), settings=server.context.settings)
+    server.context.feed.passed_at = float("-inf")
+    answer = server.http.get("/readyz")
+    assert (answer.status_code, answer.json()["reason"]) == (503, "a sample that passes was output_mismatch: ")
+    server.results(server.submit([sample()]))
+    assert server.http.get("/readyz").json() == {"status": "ready"}, "a client's sample shows it as well"
+
+
+def test_a_lost_engine_is_told(start: Callable[..., Server]) -> None:
+    server = start()
+    server.call(server.context.client.close())
+    batch = server.submit([sample()])
+    results = server.results(batch)
+    assert results["state"] == "FAILED"
+    assert "the engine was closed" in results["error"]
+    for path in ("/healthz", "/readyz"):
+        answer = server.http.get(path)
+        assert answer.status_code == 503
+        assert "the engine was closed" in answer.json()["reason"]
+
+
+def test_sinks_are_told_of_batches_not_of_slices(start: Callable[..., Server]) -> None:
+    told: list[Any] = []
+    server = start(sinks=[told.append])
+    batch = server.submit([sample(f"s{number}") for number in range(50)])
+    assert len(server.results(batch)["results"]) == 50
+    mine = [event for event in told if getattr(event, "batch_id", "").startswith(batch)]
+    assert all(event.batch_id == batch for event in mine)
+    assert isinstance(mine[0], events.BatchAccepted)
+    assert isinstance(mine[-1], events.BatchFinished)
+    assert sum(isinstance(event, events.SampleFinished) for event in mine) == 50
+    assert any(isinstance(event, events.WorkerStarted) for event in told)

@@ -21,6 +21,7 @@ EXIT_BROKEN_PIPE = 141
 COMMANDS = {
     "verify": "Verify samples from JSON Lines and write their results.",
     "run": "Run one program under limits.",
+    "serve": "Serve batches of many clients over HTTP.",
     "doctor": "Say what this machine gives, and what is broken.",
     "acceptance": "Prove a deployment before training: isolation, forgeries, load, logs.",
     "mcp": "Offer run and verify as tools of the Model Context Protocol.",

@@ -87,7 +87,7 @@ class AsyncScaleBoxClient:
         """
         given = list(samples)
         settings = self._settings
-        return await self._transport.submit(lambda: _checked(given, settings), deadline_s, wait_s, batch_id)
+        return await self._transport.submit(lambda: checked(given, settings), deadline_s, wait_s, batch_id)
 
     async def poll(self, batch_id: str) -> State:
         """Return "PENDING", "DONE" (every sample has a result) or "FAILED"; raises BatchNotFound."""
@@ -131,7 +131,8 @@ def _build_engine(settings: Settings, sinks: Sequence[Sink] = ()) -> Engine:
     return Engine(settings, sinks=sinks, on_worker_gone=clean_up)
 
 
-def _checked(given: Sequence[Sample | Mapping[str, Any]], settings: Settings) -> list[Sample]:
+def checked(given: Sequence[Sample | Mapping[str, Any]], settings: Settings) -> list[Sample]:
+    """Return checked samples; raises InputError, whose field begins with the place, such as `samples[3]`."""
     return [_check(item, f"samples[{index}]", settings) for index, item in enumerate(given)]
 
 

@@ -32,7 +32,9 @@ def _read_extension(code: int, data: memoryview) -> Any:
 _pack = msgspec.msgpack.Encoder(enc_hook=repr)
 _json = msgspec.json.Encoder(enc_hook=repr)
 _unpack_results = msgspec.msgpack.Decoder(list[VerificationResult], ext_hook=_read_extension)
+_unpack_result = msgspec.msgpack.Decoder(VerificationResult, ext_hook=_read_extension)
 _unpack_sample = msgspec.msgpack.Decoder(Sample, ext_hook=_read_extension)
+_unpack_plain = msgspec.msgpack.Decoder(ext_hook=_read_extension)
 _read_result = msgspec.json.Decoder(VerificationResult)
 _read_sample = msgspec.json.Decoder(Sample)
 
@@ -55,6 +57,21 @@ def encode_sample(sample: Sample) -> bytes:
 def decode_sample(data: bytes) -> Sample:
     """Return what `encode_sample` wrote; raises InputError."""
     return _decode(_unpack_sample.decode, data, "an encoded sample")
+
+
+def encode_result(result: VerificationResult) -> bytes:
+    """Return one result as MessagePack: what an item of `encode_results` is."""
+    return _encode(_pack.encode, result, _big_int)
+
+
+def decode_result(data: bytes) -> VerificationResult:
+    """Return what `encode_result` wrote; raises InputError."""
+    return _decode(_unpack_result.decode, data, "an encoded result")
+
+
+def decode_plain(data: bytes) -> Any:
+    """Return plain data from MessagePack; raises InputError."""
+    return _decode(_unpack_plain.decode, data, "MessagePack")
 
 
 def encode_result_line(result: VerificationResult) -> bytes:

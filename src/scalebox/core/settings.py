@@ -113,6 +113,33 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     cgroup: Annotated[
         Literal["auto", "off"], _is("Memory and process limits by cgroup where one is writable, or never.")
     ] = "auto"
+    server_host: Annotated[str, _is("Address that the server listens on.", min_length=1)] = "127.0.0.1"
+    server_port: Annotated[int, _is("Port that the server listens on; 0 takes a free one.", ge=0, le=65535)] = 8080
+    server_socket: Annotated[str, _is("Unix socket that the server listens on instead of a port.")] = ""
+    server_tokens: Annotated[
+        str, _is("File of the clients' tokens; empty asks for none, on the loopback address or a Unix socket alone.")
+    ] = ""
+    server_max_body_mb: Annotated[int, _is("MiB of one request's body.", ge=1, le=1 << 12)] = 64
+    server_connections: Annotated[int, _is("Connections at once; more are answered 503.", ge=1, le=1 << 16)] = 1000
+    server_client_pending: Annotated[
+        int, _is("Samples that one client may have in the server without a result.", ge=1)
+    ] = 50_000
+    server_journal: Annotated[
+        str, _is("File of the batches that the server has taken; empty takes one in the user's state folder.")
+    ] = ""
+    server_journal_mb: Annotated[
+        int, _is("MiB of batches to keep in the file; older finished ones go, then new ones are refused.", ge=1)
+    ] = 4096
+    server_keep_s: Annotated[float, _is("Seconds for which a finished batch can be fetched.", ge=0, le=1e7)] = 3600.0
+    server_drain_s: Annotated[
+        float, _is("Seconds that a server told to end gives to what it has taken; the rest waits for its return.", ge=0)
+    ] = 30.0
+    server_ready_s: Annotated[
+        float, _is("Seconds for which a sample that passed shows that the server is ready.", gt=0, le=3600)
+    ] = 10.0
+    server_log: Annotated[
+        Literal["debug", "info", "warning", "error"], _is("Least level of the server's log; debug names every sample.")
+    ] = "info"
 
     def cache_folder(self) -> str:
         """Return the folder that `cache_dir` stands for."""

@@ -1,23 +1,88 @@
-"""What the routes share."""
+"""What the routes share, and how it comes and goes."""
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import os
+import tempfile
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from scalebox.client import AsyncScaleBoxClient
+from scalebox.core.events import Event, Sink
 from scalebox.core.settings import Settings
+from scalebox.schedule.cores import worker_cores
+from scalebox.server.batches import Batches
+from scalebox.server.feed import Feed, by_batch
+from scalebox.server.journal import Journal
+from scalebox.server.readiness import Readiness
+
+_ABSENT: Any = None  # what a test of other parts leaves out
 
 
 @dataclass(slots=True)
 class Context:
-    """The parts of one server. Every verification goes through `client`."""
+    """The parts of one server.
+
+    Every verification goes through `client`, and in its client's turn where it goes through `feed.run`.
+    """
 
     settings: Settings
     client: AsyncScaleBoxClient
-    journal: Any = None
+    journal: Journal = _ABSENT
+    feed: Feed = _ABSENT
+    batches: Batches = _ABSENT
+    readiness: Readiness = _ABSENT
     tokens: Any = None
     audit: Any = None
     problems: Any = None
     telemetry: Any = None
     draining: bool = False
+
+
+@contextlib.asynccontextmanager
+async def open_context(settings: Settings, *, sinks: Sequence[Sink] = ()) -> AsyncIterator[Context]:
+    """Start an engine and what stands before it, on the running loop; raises SettingsError.
+
+    `sinks` are told of the batches of clients, and of the engine's workers.
+    """
+    told = [by_batch(sink) for sink in sinks]
+
+    def emit(event: Event) -> None:
+        for sink in told:
+            sink(event)
+
+    with contextlib.ExitStack() as stack:
+        path = settings.server_journal or _journal_path(settings)
+        if not path:
+            path = os.path.join(
+                stack.enter_context(tempfile.TemporaryDirectory(prefix="scalebox-server-")), "journal.db"
+            )
+        journal = Journal(path)
+        stack.callback(journal.close)
+        feed = Feed(len(worker_cores(settings.workers)))
+        client = AsyncScaleBoxClient(settings=settings, sinks=[feed.sink, *told])
+        try:
+            feed.open(client)
+            batches = Batches(settings, journal, feed, emit)
+            await batches.start()
+            yield Context(settings, client, journal, feed, batches, Readiness(settings, feed))
+            await batches.stop()
+        finally:
+            await client.close()
+
+
+def _journal_path(settings: Settings) -> str:
+    """Return a file of the user's own for this address, "" where that is another at every start."""
+    if settings.server_socket:
+        socket = hashlib.sha256(os.path.abspath(settings.server_socket).encode()).hexdigest()
+        name = f"server-{socket[:12]}.db"
+    elif settings.server_port:
+        name = f"server-{settings.server_port}.db"
+    else:
+        return ""
+    home = os.environ.get("XDG_STATE_HOME", "")
+    base = home if os.path.isabs(home) else os.path.expanduser("~/.local/state")
+    return os.path.join(base, "scalebox", name)

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 from litestar import Request, Response
-from litestar.exceptions import HTTPException
+from litestar.exceptions import HTTPException, ValidationException
 
 from scalebox.core.errors import BatchNotFound, EngineClosed, InputError, QueueFull, SandboxError, ScaleBoxError
 
@@ -26,6 +26,7 @@ _CODES = {
     403: "forbidden",
     404: "not_found",
     405: "method_not_allowed",
+    408: "too_slow",
     409: "conflict",
     413: "too_large",
     415: "unsupported_media_type",
@@ -86,6 +87,9 @@ def _of_http(request: Request[Any, Any, Any], error: HTTPException) -> Response[
     if error.status_code >= 500:
         return _of_bug(request, error)
     body = ErrorBody(_CODES.get(error.status_code, "refused"), error.detail)
+    if isinstance(error, ValidationException) and isinstance(error.extra, list) and error.extra:
+        first = error.extra[0]
+        body.message, body.field = str(first.get("message", "")), str(first.get("key", ""))
     return _answer(request, error.status_code, body, dict(error.headers or {}))
 
 

@@ -1,0 +1,86 @@
+"""A server from its start to its end in good order."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+import uvicorn
+
+from scalebox.core.settings import Settings
+from scalebox.server.app import build_app
+from scalebox.server.context import Context, open_context
+
+_log = logging.getLogger(__name__)
+
+#: Seconds between two looks whether all is done, and that open streams have to end.
+_LOOK_S, _LINGER_S = 0.1, 5
+
+
+class Draining(uvicorn.Server):
+    """Ends on a signal, once what was taken is finished or `server_drain_s` is over; at once on a second signal."""
+
+    def __init__(self, context: Context) -> None:
+        """Prepare to serve a context, on the running loop."""
+        super().__init__(
+            uvicorn.Config(
+                build_app(context),
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                lifespan="on",
+                ws="none",
+                limit_concurrency=context.settings.server_connections,
+                timeout_graceful_shutdown=_LINGER_S,
+            )
+        )
+        self._context = context
+        self._drained: asyncio.Task[None] | None = None
+        self._loop = asyncio.get_running_loop()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 (uvicorn's signature)
+        """Begin to end."""
+        if self._context.draining:
+            self.should_exit = self.force_exit = True
+        else:
+            self._context.draining = True
+            self._loop.call_soon_threadsafe(self._drain)
+
+    def _drain(self) -> None:
+        self._drained = asyncio.create_task(self._wait())
+
+    async def _wait(self) -> None:
+        settings, batches = self._context.settings, self._context.batches
+        _log.info("draining: no new batches; %d samples have no result yet", batches.pending)
+        give_up_at = self._loop.time() + settings.server_drain_s
+        while not (batches.idle and self._context.feed.idle) and self._loop.time() < give_up_at:
+            await asyncio.sleep(_LOOK_S)
+        await batches.settle()
+        _log.info("drained: %d samples are left for the next start", batches.pending)
+        self.should_exit = True
+
+
+async def serve(settings: Settings, listener: socket.socket, started: Callable[[Context], None]) -> None:
+    """Serve until a signal ends it; calls `started` once requests are taken. Raises SettingsError, SandboxError."""
+    async with open_context(settings) as context:
+        await context.readiness.prove()
+        server = Draining(context)
+        serving = asyncio.create_task(server.serve(sockets=[listener]))
+        while not server.started and not serving.done():
+            await asyncio.sleep(0.01)
+        if server.started:
+            started(context)
+        await serving
+
+
+def run(settings: Settings, listener: socket.socket, started: Callable[[Context], None]) -> None:
+    """Do the same on an event loop of its own, where there is none."""
+    import uvloop  # noqa: PLC0415
+
+    work: Any = serve(settings, listener, started)
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(work)
