@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
-from typing import Any, cast
+import socket
+from importlib.util import find_spec
+from typing import Any
 
 import click
 import msgspec
@@ -32,19 +35,14 @@ def mcp(*, view: str, address: str | None, config: str | None, limits: tuple[str
     """
     settings = load_settings(config, limits, **overrides)
     place = None if address is None else _loopback(address)
-    try:
-        from scalebox.mcp import server
-    except ModuleNotFoundError as error:
-        if error.name not in ("mcp", "pydantic"):
-            raise
-        raise SettingsError("the package mcp is not installed (pip install 'scalebox[mcp]')") from None
-    import asyncio
-
-    asyncio.run(_serve(server, settings, cast(Any, view), place))
+    if find_spec("mcp") is None:
+        raise SettingsError("scalebox mcp needs more packages (pip install 'scalebox[mcp]')")
+    asyncio.run(_serve(settings, view, place))
 
 
-async def _serve(server: Any, settings: Settings, view: Any, place: tuple[str, int] | None) -> None:
+async def _serve(settings: Settings, view: Any, place: tuple[str, int] | None) -> None:
     from scalebox.client import AsyncScaleBoxClient
+    from scalebox.mcp import server
     from scalebox.mcp.tools import TEXT_LIMIT, Tools
 
     # Longer texts would only be cut later.
@@ -58,8 +56,6 @@ async def _serve(server: Any, settings: Settings, view: Any, place: tuple[str, i
 
 
 async def _serve_http(built: Any, host: str, port: int) -> None:
-    import socket
-
     import uvicorn
 
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
