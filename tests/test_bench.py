@@ -38,7 +38,7 @@ def test_workload_is_what_it_says(name: str, samples: int, wrong: int) -> None:
 
 
 def test_every_benchmark_has_a_workload() -> None:
-    others = {"latency", "cache", "codec", "protocol", "interactive"}
+    others = {"latency", "cache", "codec", "protocol", "interactive", "http"}
     assert set(NAMES) == {*workloads.BATCHES, *asserts.BATCHES, *others, *PROGRAMS}
 
 

@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from scalebox.client import AsyncScaleBoxClient, ScaleBoxClient
     from scalebox.core.errors import (
+        AuthenticationError,
         BatchNotFound,
         EngineClosed,
         InputError,
         QueueFull,
         SandboxError,
         ScaleBoxError,
+        ServerError,
         SettingsError,
     )
     from scalebox.core.limits import Limits
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AsyncScaleBoxClient",
+    "AuthenticationError",
     "BatchNotFound",
     "CallTest",
     "CaseResult",
@@ -43,6 +46,7 @@ __all__ = [
     "SandboxError",
     "ScaleBoxClient",
     "ScaleBoxError",
+    "ServerError",
     "Settings",
     "SettingsError",
     "StdinTest",
@@ -53,7 +57,8 @@ __all__ = [
 _HOMES = {
     "scalebox.client": ("AsyncScaleBoxClient", "ScaleBoxClient"),
     "scalebox.core.errors": (
-        "BatchNotFound", "EngineClosed", "InputError", "QueueFull", "SandboxError", "ScaleBoxError", "SettingsError",
+        "AuthenticationError", "BatchNotFound", "EngineClosed", "InputError", "QueueFull", "SandboxError",
+        "ScaleBoxError", "ServerError", "SettingsError",
     ),
     "scalebox.core.limits": ("Limits",),
     "scalebox.core.result": ("CaseResult", "VerificationResult"),

@@ -21,5 +21,6 @@ NAMES = {
     "typescript": "the same in TypeScript, types checked",
     "interactive": "a program and an interactor that talk, C and Python, against two bare processes",
     "cache": "results that are found in the cache, and the share of them in a batch as of early training",
+    "http": "16 clients of a server, against the same work on an embedded engine",
     "codec": "5,000 case results to bytes and back, MessagePack against json",
 }

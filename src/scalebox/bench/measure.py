@@ -10,7 +10,18 @@ from typing import Any
 
 import msgspec
 
-from scalebox.bench import asserts, baselines, cached, codec, interactive, native, native_programs, protocol, workloads
+from scalebox.bench import (
+    asserts,
+    baselines,
+    cached,
+    codec,
+    http,
+    interactive,
+    native,
+    protocol,
+    workloads,
+)
+from scalebox.bench.native_programs import PROGRAMS
 from scalebox.bench.usage import descendants_cpu_s
 from scalebox.bench.workloads import Workload
 from scalebox.client import ScaleBoxClient
@@ -39,13 +50,15 @@ def measure(name: str, *, runs: int, settings: Settings, step: Step = lambda _: 
         return codec.measure(runs, step)
     if name == "cache":
         return cached.measure(runs, settings, step)
+    if name == "http":
+        return http.measure(runs, settings, step, _check)
     if name in asserts.BATCHES:
         return asserts.measure(name, runs, settings, step)
     if name == "protocol":
         return protocol.measure(runs, step)
     if name == "interactive":
         return interactive.measure(runs, settings, step)
-    if name in native_programs.PROGRAMS:
+    if name in PROGRAMS:
         return native.measure(name, runs, settings, step, _check)
     if name == "latency":
         return _latency(runs, settings, step)
@@ -56,7 +69,9 @@ def measure(name: str, *, runs: int, settings: Settings, step: Step = lambda _: 
 
 def steps(name: str, runs: int) -> int:
     """Return how often `measure` reports a step."""
-    return runs * {"codec": 1, "cache": 2, "protocol": 1, "calls": 5, "latency": 3, "straggler": 3}.get(name, 4)
+    return runs * {"codec": 1, "cache": 2, "protocol": 1, "calls": 5, "http": 5, "latency": 3, "straggler": 3}.get(
+        name, 4
+    )
 
 
 def _batch(name: str, runs: int, settings: Settings, step: Step) -> Measured:

@@ -22,8 +22,13 @@ if TYPE_CHECKING:
 @click.option("--tokens", "server_tokens", metavar="FILE", help="The setting server_tokens.")
 @click.option("--journal", "server_journal", metavar="FILE", help="The setting server_journal.")
 @click.option("--json", "as_json", is_flag=True, help="Say in one JSON object where it listens, once it does.")
+@click.option(
+    "--idle-exit", type=click.FloatRange(min=0, min_open=True), metavar="S", help="End after S seconds without a use."
+)
 @engine_options
-def serve(*, as_json: bool, config: str | None, limits: tuple[str, ...], **overrides: Any) -> None:
+def serve(
+    *, as_json: bool, idle_exit: float | None, config: str | None, limits: tuple[str, ...], **overrides: Any
+) -> None:
     """Serve batches of many clients over HTTP, until SIGTERM or SIGINT.
 
     It then takes no more, finishes what it has taken within server_drain_s seconds, and keeps the rest in its journal
@@ -44,7 +49,7 @@ def serve(*, as_json: bool, config: str | None, limits: tuple[str, ...], **overr
 
     logs.configure(settings.server_log)
     try:
-        serving.run(settings, listener, started)
+        serving.run(settings, listener, started, idle_exit)
     finally:
         listening.close(listener, url)
 

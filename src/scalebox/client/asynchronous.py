@@ -6,13 +6,12 @@ import weakref
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from importlib import import_module
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import msgspec
 
 from scalebox.client.embedded import EmbeddedTransport
 from scalebox.client.waiting import LoopWaiting, Waiting
-from scalebox.core import codec
 from scalebox.core.errors import InputError
 from scalebox.core.events import Sink
 from scalebox.core.limits import Limits
@@ -20,34 +19,69 @@ from scalebox.core.result import VerificationResult
 from scalebox.core.sample import Sample
 from scalebox.core.settings import Settings, load
 from scalebox.engine import Engine
-from scalebox.parse import parse_sample
 from scalebox.schedule.ledger import State
 
 
-class AsyncScaleBoxClient:
-    """Verifies samples on an engine of its own, without ever blocking the event loop.
+class Transport(Protocol):
+    """How batches reach an engine. The methods mean what those of the client mean."""
 
-    `url` says where the engine is: None or "embedded" for one in this process. `settings` are those of the engine,
-    by default what `scalebox.core.settings.load()` finds; `sinks` are called with every event of the engine, on its
-    thread. Raises InputError or SettingsError.
+    async def submit(
+        self,
+        samples: Sequence[Sample | Mapping[str, Any]],
+        deadline_s: float | None,
+        wait_s: float | None,
+        batch_id: str | None = None,
+    ) -> str: ...
+    async def submit_one(self, sample: Mapping[str, Any]) -> str: ...
+    async def poll(self, batch_id: str) -> State: ...
+    async def fetch(self, batch_id: str, timeout: float | None) -> list[VerificationResult]: ...
+    def stream(self, batch_id: str) -> AsyncIterator[VerificationResult]: ...
+    async def cancel(self, batch_id: str) -> None: ...
+    async def close(self) -> None: ...
+    def abandon(self) -> None:
+        """Begin to close without waiting; for finalizers."""
+
+
+class AsyncScaleBoxClient:
+    """Verifies samples, without ever blocking the event loop.
+
+    `url` says where the engine is: None or "embedded" for one in this process, `http://host:port`,
+    `https://…` or `unix:///path.sock` for a server, "auto" for the daemon of this node. `settings` are by
+    default what `scalebox.core.settings.load()` finds; `token` is shown to a server, by default that of the settings;
+    `sinks` are called with every event of an engine in this process, on its thread. Raises InputError or SettingsError.
     """
 
-    def __init__(self, url: str | None = None, *, settings: Settings | None = None, sinks: Sequence[Sink] = ()) -> None:
-        self._open(url, settings, LoopWaiting(), sinks)
+    def __init__(
+        self,
+        url: str | None = None,
+        *,
+        settings: Settings | None = None,
+        token: str | None = None,
+        sinks: Sequence[Sink] = (),
+    ) -> None:
+        self._open(url, settings, token, LoopWaiting(), sinks)
 
-    def _open(self, url: str | None, settings: Settings | None, waiting: Waiting, sinks: Sequence[Sink] = ()) -> None:
-        if url not in (None, "embedded"):
-            raise InputError(
-                f"{url!r} is not supported by this version",
-                field="url",
-                mend='leave it out, or give "embedded": the engine then runs in this process',
-            )
+    def _open(
+        self,
+        url: str | None,
+        settings: Settings | None,
+        token: str | None,
+        waiting: Waiting,
+        sinks: Sequence[Sink] = (),
+    ) -> None:
         own = load() if settings is None else settings
-        self._settings = own
-        self._transport = EmbeddedTransport(lambda: _build_engine(own, sinks), waiting)
+        shown = own.token if token is None else token
+        own = msgspec.structs.replace(own, token="")  # nothing that runs samples is to know it
+        if url in (None, "embedded"):
+            self._transport: Transport = EmbeddedTransport(lambda: _build_engine(own, sinks), own, waiting)
+        elif sinks:
+            raise InputError("are for an engine in this process", field="sinks", mend="leave them out")
+        else:
+            connect = import_module("scalebox.client.remote").connect  # with it comes a client of HTTP
+            self._transport = connect(url, shown, own, waiting)
         # For a client that is dropped without being closed.
-        self._finalizer = weakref.finalize(self, EmbeddedTransport.abandon, self._transport)
-        self._finalizer.atexit = False  # the engine closes itself then, and waits for its workers
+        self._finalizer = weakref.finalize(self, self._transport.abandon)
+        self._finalizer.atexit = False  # engines and connections close themselves then, and wait for their ends
 
     async def submit(  # noqa: PLR0917  the order is part of the public interface
         self,
@@ -68,7 +102,7 @@ class AsyncScaleBoxClient:
             raw["limits"] = msgspec.to_builtins(limits)
         if problem_id is not None:
             raw["problem_id"] = problem_id
-        return await self.submit_batch([raw])
+        return await self._transport.submit_one(raw)
 
     async def submit_batch(
         self,
@@ -82,16 +116,14 @@ class AsyncScaleBoxClient:
 
         What is not finished `deadline_s` seconds from now becomes `unknown` (0: no deadline; None: as set). Where
         the queue has no room, waits for it up to `wait_s` seconds. `batch_id` is the id to have, from callers who keep
-        books of their own. Raises InputError, QueueFull, EngineClosed; then
+        books of their own; a server gives its own. Raises InputError, QueueFull, EngineClosed; then
         nothing of the batch is taken.
         """
-        given = list(samples)
-        settings = self._settings
-        return await self._transport.submit(lambda: checked(given, settings), deadline_s, wait_s, batch_id)
+        return await self._transport.submit(list(samples), deadline_s, wait_s, batch_id)
 
     async def poll(self, batch_id: str) -> State:
         """Return "PENDING", "DONE" (every sample has a result) or "FAILED"; raises BatchNotFound."""
-        return self._transport.poll(batch_id)
+        return await self._transport.poll(batch_id)
 
     async def fetch(self, batch_id: str, timeout: float | None = None) -> list[VerificationResult]:
         """Wait until the batch is done, and return its results in the order of submission.
@@ -107,10 +139,13 @@ class AsyncScaleBoxClient:
 
     async def cancel(self, batch_id: str) -> None:
         """Give up what is not finished: it becomes `unknown`, and the batch DONE."""
-        self._transport.cancel(batch_id)
+        await self._transport.cancel(batch_id)
 
     async def close(self) -> None:
-        """End the engine; batches that are not done are FAILED. A second call does nothing."""
+        """End the engine, so that batches that are not done are FAILED; a server goes on with them.
+
+        A second call does nothing.
+        """
         self._finalizer.detach()
         await self._transport.close()
 
@@ -129,27 +164,3 @@ def _build_engine(settings: Settings, sinks: Sequence[Sink] = ()) -> Engine:
         import_module("scalebox.sandbox.leftovers").sweep(settings.scratch_dir)
 
     return Engine(settings, sinks=sinks, on_worker_gone=clean_up)
-
-
-def checked(given: Sequence[Sample | Mapping[str, Any]], settings: Settings) -> list[Sample]:
-    """Return checked samples; raises InputError, whose field begins with the place, such as `samples[3]`."""
-    return [_check(item, f"samples[{index}]", settings) for index, item in enumerate(given)]
-
-
-def _check(item: Sample | Mapping[str, Any], place: str, settings: Settings) -> Sample:
-    """Return a checked sample; the error for a bad one names it by `place`."""
-    try:
-        if not isinstance(item, Sample):
-            return parse_sample(item, settings=settings)
-        return _check_struct(item)
-    except InputError as error:
-        field = ".".join(part for part in (place, error.field) if part)
-        raise InputError(error.problem, field=field, mend=error.mend) from None
-
-
-def _check_struct(sample: Sample) -> Sample:
-    """Return a sample that was made by hand, so may hold anything: what does not survive the wire is none."""
-    if (sample.code is None) == (sample.response is None):
-        raise InputError("exactly one of code and response is needed")
-    codec.decode_sample(codec.encode_sample(msgspec.structs.replace(sample, meta=None)))
-    return sample

@@ -5,17 +5,21 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
-from typing import TypeVar
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from typing import Any
+
+import msgspec
 
 from scalebox.client.waiting import Waiting
-from scalebox.core.errors import QueueFull
+from scalebox.core import codec
+from scalebox.core.errors import InputError, QueueFull
 from scalebox.core.result import VerificationResult
 from scalebox.core.sample import Sample
+from scalebox.core.settings import Settings
 from scalebox.engine import Engine
+from scalebox.parse import parse_sample
 from scalebox.schedule.ledger import Ledger, State
 
-_T = TypeVar("_T")
 _lock = threading.Lock()
 
 
@@ -30,8 +34,9 @@ os.register_at_fork(after_in_child=_renew_lock)
 class EmbeddedTransport:
     """Reaches the engine that `build` makes: one for each process that uses the transport, forked children too."""
 
-    def __init__(self, build: Callable[[], Engine], waiting: Waiting) -> None:
+    def __init__(self, build: Callable[[], Engine], settings: Settings, waiting: Waiting) -> None:
         self._build = build
+        self._settings = settings
         self._waiting = waiting
         self._engine = build()
 
@@ -48,15 +53,19 @@ class EmbeddedTransport:
     def _ledger(self) -> Ledger:
         return self.engine.batches
 
+    async def submit_one(self, sample: Mapping[str, Any]) -> str:
+        """Submit a sample as a batch of its own."""
+        return await self.submit([sample], None, None)
+
     async def submit(
         self,
-        prepare: Callable[[], Sequence[Sample]],
+        given: Sequence[Sample | Mapping[str, Any]],
         deadline_s: float | None,
         wait_s: float | None,
         batch_id: str | None = None,
     ) -> str:
-        """Submit what `prepare` returns, and return the batch's id; waits up to `wait_s` seconds for room."""
-        samples = await self._waiting.call(prepare)
+        """Submit samples, and return the batch's id; waits up to `wait_s` seconds for room."""
+        samples = await self._waiting.call(lambda: checked(given, self._settings))
         engine = self.engine
         ledger = engine.batches
         give_up_at = time.monotonic() + (wait_s or 0.0)
@@ -76,7 +85,7 @@ class EmbeddedTransport:
                 if left <= 0 or not await self._waiting.until(roomy, ledger.watch_room, left):
                     raise
 
-    def poll(self, batch_id: str) -> State:
+    async def poll(self, batch_id: str) -> State:
         """Return where a batch is."""
         return self._ledger.state(batch_id)
 
@@ -110,7 +119,7 @@ class EmbeddedTransport:
                 return
             await self._waiting.until(changed, lambda watcher: ledger.watch(batch_id, watcher, each=True), None)
 
-    def cancel(self, batch_id: str) -> None:
+    async def cancel(self, batch_id: str) -> None:
         """Give up what is not finished of a batch."""
         self.engine.cancel(batch_id)
 
@@ -121,3 +130,27 @@ class EmbeddedTransport:
     def abandon(self) -> None:
         """Have the engine end, without waiting for it."""
         self._engine.abandon()
+
+
+def checked(given: Sequence[Sample | Mapping[str, Any]], settings: Settings) -> list[Sample]:
+    """Return checked samples; raises InputError, whose field begins with the place, such as `samples[3]`."""
+    return [_check(item, f"samples[{index}]", settings) for index, item in enumerate(given)]
+
+
+def _check(item: Sample | Mapping[str, Any], place: str, settings: Settings) -> Sample:
+    """Return a checked sample; the error for a bad one names it by `place`."""
+    try:
+        if not isinstance(item, Sample):
+            return parse_sample(item, settings=settings)
+        return _check_struct(item)
+    except InputError as error:
+        field = ".".join(part for part in (place, error.field) if part)
+        raise InputError(error.problem, field=field, mend=error.mend) from None
+
+
+def _check_struct(sample: Sample) -> Sample:
+    """Return a sample that was made by hand, so may hold anything: what does not survive the wire is none."""
+    if (sample.code is None) == (sample.response is None):
+        raise InputError("exactly one of code and response is needed")
+    codec.decode_sample(codec.encode_sample(msgspec.structs.replace(sample, meta=None)))
+    return sample

@@ -20,19 +20,21 @@ _T = TypeVar("_T")
 class _Blocking(AsyncScaleBoxClient):
     """The implementation, waiting by blocking the thread: its coroutines never suspend."""
 
-    def __init__(self, url: str | None, settings: Settings | None) -> None:
-        self._open(url, settings, ThreadWaiting())
+    def __init__(self, url: str | None, settings: Settings | None, token: str | None) -> None:
+        self._open(url, settings, token, ThreadWaiting())
 
 
 class ScaleBoxClient:
-    """Verifies samples on an engine of its own; may be used from any thread.
+    """Verifies samples; may be used from any thread.
 
-    `url` says where the engine is: None or "embedded" for one in this process. `settings` are those of the engine,
-    by default what `scalebox.core.settings.load()` finds. Raises InputError or SettingsError.
+    `url` says where the engine is: None or "embedded" for one in this process, `http://host:port`,
+    `https://…` or `unix:///path.sock` for a server, "auto" for the daemon of this node. `settings` are by
+    default what `scalebox.core.settings.load()` finds; `token` is shown to a server, by default that of the settings.
+    Raises InputError or SettingsError.
     """
 
-    def __init__(self, url: str | None = None, *, settings: Settings | None = None) -> None:
-        self._client = _Blocking(url, settings)
+    def __init__(self, url: str | None = None, *, settings: Settings | None = None, token: str | None = None) -> None:
+        self._client = _Blocking(url, settings, token)
 
     def submit(  # noqa: PLR0917  the order is part of the public interface
         self,
@@ -92,7 +94,10 @@ class ScaleBoxClient:
         _finish(self._client.cancel(batch_id))
 
     def close(self) -> None:
-        """End the engine; batches that are not done are FAILED. A second call does nothing."""
+        """End the engine, so that batches that are not done are FAILED; a server goes on with them.
+
+        A second call does nothing.
+        """
         _finish(self._client.close())
 
     def __enter__(self) -> Self:

@@ -6,6 +6,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
 from typing import Protocol, TypeVar
 
 _T = TypeVar("_T")
@@ -22,6 +23,9 @@ class Waiting(Protocol):
 
     async def call(self, function: Callable[[], _T]) -> _T:
         """Return what a function returns that computes or blocks."""
+
+    async def result(self, future: Future[_T]) -> _T:
+        """Return a future's result; who stops waiting for it cancels it."""
 
 
 class LoopWaiting:
@@ -50,6 +54,9 @@ class LoopWaiting:
     async def call(self, function: Callable[[], _T]) -> _T:
         return await asyncio.to_thread(function)
 
+    async def result(self, future: Future[_T]) -> _T:
+        return await asyncio.wrap_future(future)
+
 
 class ThreadWaiting:
     """Blocks the calling thread, so that a coroutine that waits with it runs to its end in one step."""
@@ -71,3 +78,10 @@ class ThreadWaiting:
 
     async def call(self, function: Callable[[], _T]) -> _T:
         return function()
+
+    async def result(self, future: Future[_T]) -> _T:
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()
+            raise

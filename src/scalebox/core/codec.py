@@ -23,7 +23,8 @@ _MAX_DEPTH = 100
 _I64_MIN, _U64_MAX = -(1 << 63), (1 << 64) - 1
 
 
-def _read_extension(code: int, data: memoryview) -> Any:
+def read_extension(code: int, data: memoryview) -> Any:
+    """Return what an extension of this project's MessagePack stands for; the `ext_hook` of its decoders."""
     if code == _BIG_INT:
         return int.from_bytes(data, "little", signed=True)
     raise ValueError(f"extension {code} is not known")
@@ -31,12 +32,17 @@ def _read_extension(code: int, data: memoryview) -> Any:
 
 _pack = msgspec.msgpack.Encoder(enc_hook=repr)
 _json = msgspec.json.Encoder(enc_hook=repr)
-_unpack_results = msgspec.msgpack.Decoder(list[VerificationResult], ext_hook=_read_extension)
-_unpack_result = msgspec.msgpack.Decoder(VerificationResult, ext_hook=_read_extension)
-_unpack_sample = msgspec.msgpack.Decoder(Sample, ext_hook=_read_extension)
-_unpack_plain = msgspec.msgpack.Decoder(ext_hook=_read_extension)
+_unpack_results = msgspec.msgpack.Decoder(list[VerificationResult], ext_hook=read_extension)
+_unpack_result = msgspec.msgpack.Decoder(VerificationResult, ext_hook=read_extension)
+_unpack_sample = msgspec.msgpack.Decoder(Sample, ext_hook=read_extension)
+_unpack_plain = msgspec.msgpack.Decoder(ext_hook=read_extension)
 _read_result = msgspec.json.Decoder(VerificationResult)
 _read_sample = msgspec.json.Decoder(Sample)
+
+
+def encode_plain(value: Any) -> bytes:
+    """Return any value as MessagePack: what is no plain data as its `repr`."""
+    return _encode(_pack.encode, value, _big_int)
 
 
 def encode_results(results: Sequence[VerificationResult]) -> bytes:

@@ -6,7 +6,9 @@ ScaleBoxError
 ├── SandboxError      the machine cannot give the isolation that was asked for
 ├── QueueFull         the engine's bounded queue has no room; fetch results or wait
 ├── BatchNotFound     no such batch
-└── EngineClosed      the engine was shut down, or was lost, before the batch was done
+├── EngineClosed      the engine was shut down, or was lost, before the batch was done
+├── AuthenticationError  the server does not know the token, or does not let its owner do this
+└── ServerError       the server cannot be reached, or its answer cannot be understood
 """
 
 from __future__ import annotations
@@ -69,3 +71,11 @@ class BatchNotFound(ScaleBoxError, KeyError):
 
 class EngineClosed(ScaleBoxError):
     """The engine was closed or lost before this batch was done."""
+
+
+class AuthenticationError(ScaleBoxError):
+    """The server wants a token, does not know the one given, or does not let its owner do this."""
+
+
+class ServerError(ScaleBoxError):
+    """The server cannot be reached, or answered what cannot be understood."""

@@ -113,6 +113,20 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     cgroup: Annotated[
         Literal["auto", "off"], _is("Memory and process limits by cgroup where one is writable, or never.")
     ] = "auto"
+    token: Annotated[str, _is("Token that a client shows to a server; never handed to an engine or its workers.")] = ""
+    client_retry_s: Annotated[
+        float, _is("Seconds for which a client tries again to reach a server that does not answer.", ge=0, le=86_400)
+    ] = 30.0
+    gather_ms: Annotated[
+        float,
+        _is("Milliseconds that single samples wait for others while a request of them is under way.", ge=0, le=1000),
+    ] = 3.0
+    gather_samples: Annotated[
+        int, _is("Single samples that a client sends in one request; 1 sends each on its own.", ge=1, le=10_000)
+    ] = 64
+    daemon_idle_s: Annotated[
+        float, _is('Seconds without a use after which the daemon of `ScaleBoxClient("auto")` ends.', gt=0, le=1e7)
+    ] = 300.0
     server_host: Annotated[str, _is("Address that the server listens on.", min_length=1)] = "127.0.0.1"
     server_port: Annotated[int, _is("Port that the server listens on; 0 takes a free one.", ge=0, le=65535)] = 8080
     server_socket: Annotated[str, _is("Unix socket that the server listens on instead of a port.")] = ""

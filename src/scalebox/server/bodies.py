@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from litestar import Request, Response
 
-from scalebox.client.asynchronous import checked
+from scalebox.client.embedded import checked
 from scalebox.core import codec, wire
 from scalebox.core.errors import InputError
 from scalebox.core.jsonl import decode_object

@@ -51,12 +51,16 @@ class ErrorAnswer(msgspec.Struct):
 
 
 class Refused(ScaleBoxError):
-    """A request that is refused with a status of its own; `retry_after_s` says when to try again, 0 not to."""
+    """A request that is refused with a status of its own; `retry_after_s` says when to try again, 0 not to.
+
+    `code` is that of the status unless given.
+    """
 
     def __init__(
-        self, status: int, problem: str, *, field: str = "", mend: str = "", retry_after_s: float = 0.0
+        self, status: int, problem: str, *, field: str = "", mend: str = "", retry_after_s: float = 0.0, code: str = ""
     ) -> None:
         self.status = status
+        self.code = code or _CODES.get(status, "refused")
         self.problem = problem
         self.field = field
         self.mend = mend
@@ -74,7 +78,7 @@ def _answer(request: Request[Any, Any, Any], status: int, body: ErrorBody, heade
 def _of_scalebox(request: Request[Any, Any, Any], error: ScaleBoxError) -> Response[Any]:
     retry = {"Retry-After": "1"}
     if isinstance(error, Refused):
-        body = ErrorBody(_CODES.get(error.status, "refused"), error.problem, error.field, error.mend)
+        body = ErrorBody(error.code, error.problem, error.field, error.mend)
         seconds = {"Retry-After": str(max(1, round(error.retry_after_s)))} if error.retry_after_s else {}
         return _answer(request, error.status, body, seconds)
     status = next((code for kind, code in _STATUS.items() if isinstance(error, kind)), 400)

@@ -14,6 +14,7 @@ import uvicorn
 from scalebox.core.settings import Settings
 from scalebox.server.app import build_app
 from scalebox.server.context import Context, open_context
+from scalebox.server.idle import IdleExit
 
 _log = logging.getLogger(__name__)
 
@@ -22,13 +23,18 @@ _LOOK_S, _LINGER_S = 0.1, 5
 
 
 class Draining(uvicorn.Server):
-    """Ends on a signal, once what was taken is finished or `server_drain_s` is over; at once on a second signal."""
+    """Ends on a signal, once what was taken is finished or `server_drain_s` is over; at once on a second signal.
 
-    def __init__(self, context: Context) -> None:
+    With `idle_s`, so many seconds without a use are as good as a signal.
+    """
+
+    def __init__(self, context: Context, idle_s: float | None = None) -> None:
         """Prepare to serve a context, on the running loop."""
+        app = build_app(context)
+        self.idle = None if idle_s is None else IdleExit(app, idle_s, self._is_busy, self.leave)
         super().__init__(
             uvicorn.Config(
-                build_app(context),
+                self.idle or app,
                 log_config=None,
                 access_log=False,
                 server_header=False,
@@ -47,8 +53,15 @@ class Draining(uvicorn.Server):
         if self._context.draining:
             self.should_exit = self.force_exit = True
         else:
-            self._context.draining = True
-            self._loop.call_soon_threadsafe(self._drain)
+            self.leave()
+
+    def leave(self) -> None:
+        """Begin to end in good order."""
+        self._context.draining = True
+        self._loop.call_soon_threadsafe(self._drain)
+
+    def _is_busy(self) -> bool:
+        return not (self._context.batches.idle and self._context.feed.idle)
 
     def _drain(self) -> None:
         self._drained = asyncio.create_task(self._wait())
@@ -57,30 +70,40 @@ class Draining(uvicorn.Server):
         settings, batches = self._context.settings, self._context.batches
         _log.info("draining: no new batches; %d samples have no result yet", batches.pending)
         give_up_at = self._loop.time() + settings.server_drain_s
-        while not (batches.idle and self._context.feed.idle) and self._loop.time() < give_up_at:
+        while self._is_busy() and self._loop.time() < give_up_at:
             await asyncio.sleep(_LOOK_S)
         await batches.settle()
         _log.info("drained: %d samples are left for the next start", batches.pending)
         self.should_exit = True
 
 
-async def serve(settings: Settings, listener: socket.socket, started: Callable[[Context], None]) -> None:
-    """Serve until a signal ends it; calls `started` once requests are taken. Raises SettingsError, SandboxError."""
+async def serve(
+    settings: Settings, listener: socket.socket, started: Callable[[Context], None], idle_s: float | None = None
+) -> None:
+    """Serve until a signal ends it, or nobody has used it for `idle_s` seconds.
+
+    Calls `started` once requests are taken. Raises SettingsError, SandboxError.
+    """
     async with open_context(settings) as context:
         await context.readiness.prove()
-        server = Draining(context)
+        server = Draining(context, idle_s)
         serving = asyncio.create_task(server.serve(sockets=[listener]))
+        watching = asyncio.create_task(server.idle.watch()) if server.idle is not None else None
         while not server.started and not serving.done():
             await asyncio.sleep(0.01)
         if server.started:
             started(context)
         await serving
+        if watching is not None:
+            watching.cancel()
 
 
-def run(settings: Settings, listener: socket.socket, started: Callable[[Context], None]) -> None:
+def run(
+    settings: Settings, listener: socket.socket, started: Callable[[Context], None], idle_s: float | None = None
+) -> None:
     """Do the same on an event loop of its own, where there is none."""
     import uvloop  # noqa: PLC0415
 
-    work: Any = serve(settings, listener, started)
+    work: Any = serve(settings, listener, started, idle_s)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(work)

@@ -51,7 +51,8 @@ def handlers(context: Context) -> list[Any]:
         `Idempotency-Key` makes it safe to send the same again: the same key with the same body is the same batch.
         """
         if context.draining:
-            raise Refused(503, "the server is about to end", mend="try again, here or elsewhere", retry_after_s=5)
+            mend = "try again, here or elsewhere"
+            raise Refused(503, "the server is about to end", mend=mend, retry_after_s=5, code="draining")
         key, packed = _key(request), sends_msgpack(request)
         body = await _body(request)
         client = request.user.client

@@ -1,0 +1,172 @@
+"""The `http` benchmark: sixteen clients of a server, beside the same work on an embedded engine in the same run."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from scalebox.bench import workloads
+from scalebox.bench.workloads import Workload
+from scalebox.client import ScaleBoxClient
+from scalebox.core.errors import ScaleBoxError
+from scalebox.core.result import VerificationResult
+from scalebox.core.settings import Settings
+from scalebox.core.toml import as_toml
+from scalebox.schedule.cores import worker_cores
+
+CLIENTS = 16
+#: Requests of `/run_code`: one at a time, and by sixteen clients.
+ALONE, TOGETHER = 300, 2000
+_COPIES = 4
+_END_S = 60.0
+_TRIVIAL = {"code": "print(1)", "language": "python"}
+
+Check = Callable[[Workload, Sequence[VerificationResult]], None]
+
+
+def measure(runs: int, settings: Settings, step: Callable[[str], None], check: Check) -> dict[str, Any]:
+    """Return medians over runs; `step` is called five times a run, `check` with each workload and its results.
+
+    Where the server has no `/run_code`, its figures are None.
+    """
+    loads = {name: _larger(workloads.BATCHES[name]()) for name in ("stdin", "calls")}
+    rates: dict[str, list[float]] = {}
+    alone, together = [], []
+    with ExitStack() as stack:
+        url = stack.enter_context(_server(settings))
+        embedded = stack.enter_context(ScaleBoxClient(settings=settings))
+        remote = [stack.enter_context(ScaleBoxClient(url, settings=settings)) for _ in range(CLIENTS)]
+        has_run_code = bool(asyncio.run(_run_code(url, 1, 1)))
+        for clients in ([embedded] * CLIENTS, remote):  # all workers started, all connections open
+            _run(clients, loads["calls"])
+        for _ in range(runs):
+            for name, load in loads.items():
+                for prefix, clients in (("embedded ", [embedded] * CLIENTS), ("", remote)):
+                    seconds, results = _run(clients, load)
+                    check(load, results)
+                    rates.setdefault(prefix + name, []).append(load.cases / seconds)
+                    step(f"{prefix or 'HTTP '}{name}: {load.cases / seconds:,.0f} tests/s")
+            if has_run_code:
+                alone.append(statistics.median(asyncio.run(_run_code(url, 1, ALONE))))
+                begin = time.perf_counter()
+                asyncio.run(_run_code(url, CLIENTS, TOGETHER))
+                together.append(TOGETHER / (time.perf_counter() - begin))
+            step("/run_code" if has_run_code else "/run_code is not there")
+    return {
+        "name": "http",
+        "tests_per_s": _median(rates["stdin"]),
+        "limit_tests_per_s": None,
+        "ratio_to_limit": None,
+        "naive_tests_per_s": None,
+        "workers": len(worker_cores(settings.workers)),
+        "runs": runs,
+        "embedded_tests_per_s": _median(rates["embedded stdin"]),
+        "ratio_to_embedded": _ratio(rates["stdin"], rates["embedded stdin"]),
+        "calls_tests_per_s": _median(rates["calls"]),
+        "calls_embedded_tests_per_s": _median(rates["embedded calls"]),
+        "calls_ratio_to_embedded": _ratio(rates["calls"], rates["embedded calls"]),
+        "run_code_p50_ms": round(1000 * statistics.median(alone), 3) if alone else None,
+        "run_code_requests_per_s": _median(together) if together else None,
+        "clients": CLIENTS,
+        "cases": loads["stdin"].cases,
+    }
+
+
+def _larger(load: Workload) -> Workload:
+    """Return a workload several times, each copy unlike the others."""
+    samples, verdicts = [], {}
+    for copy in range(_COPIES):
+        for sample in load.samples:
+            name = f"{copy}.{sample['id']}"
+            samples.append({**sample, "id": name, "code": f"{sample['code']}# copy {copy}\n"})
+            verdicts[name] = load.verdicts[sample["id"]]
+    return Workload(samples, verdicts)
+
+
+def _run(clients: Sequence[ScaleBoxClient], load: Workload) -> tuple[float, list[VerificationResult]]:
+    """Have each client verify its part at the same time; return the seconds until all have, and all results."""
+
+    def work(client: ScaleBoxClient, samples: list[dict[str, Any]]) -> list[VerificationResult]:
+        return client.fetch(client.submit_batch(samples))
+
+    parts = [load.samples[number :: len(clients)] for number in range(len(clients))]
+    with ThreadPoolExecutor(len(clients)) as pool:
+        begin = time.perf_counter()
+        results = [result for part in pool.map(work, clients, parts) for result in part]
+        return time.perf_counter() - begin, results
+
+
+@contextmanager
+def _server(settings: Settings) -> Iterator[str]:
+    """Run a server with these settings, and yield its URL."""
+    with tempfile.TemporaryDirectory() as folder:
+        config = os.path.join(folder, "scalebox.toml")
+        with open(config, "w", encoding="utf-8") as stream:
+            stream.write(as_toml(settings))
+        process = subprocess.Popen(
+            [
+                *(sys.executable, "-P", "-m", "scalebox.cli", "serve", "--config", config, "--port", "0", "--json"),
+                *("--journal", os.path.join(folder, "journal.db")),
+            ],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        assert process.stdout is not None
+        try:
+            line = process.stdout.readline()
+            if not line:
+                raise ScaleBoxError("the server did not start (scalebox serve says why)")
+            yield json.loads(line)["url"]
+        finally:
+            process.terminate()
+            try:
+                process.wait(_END_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+            process.stdout.close()
+
+
+async def _run_code(url: str, clients: int, requests: int) -> list[float]:
+    """Return the seconds that each trivial request took, none where the server does not have `/run_code`."""
+    import aiohttp  # noqa: PLC0415
+
+    left = iter(range(requests))
+    seconds: list[float] = []
+
+    async def one(session: aiohttp.ClientSession) -> None:
+        begin = time.perf_counter()
+        async with session.post(f"{url}/run_code", json=_TRIVIAL) as response:
+            if response.status in (404, 405):
+                return
+            answer = await response.json()
+        seconds.append(time.perf_counter() - begin)
+        if answer.get("status") != "Success" or answer["run_result"]["stdout"] != "1\n":
+            raise ScaleBoxError(f"/run_code answered {answer}")
+
+    async def client() -> None:
+        async with aiohttp.ClientSession() as session:
+            for _ in left:
+                await one(session)
+
+    await asyncio.gather(*(client() for _ in range(clients)))
+    return seconds
+
+
+def _ratio(own: Sequence[float], other: Sequence[float]) -> float:
+    return round(statistics.median(one / two for one, two in zip(own, other, strict=True)), 3)
+
+
+def _median(rates: Sequence[float]) -> float:
+    return round(statistics.median(rates), 1)
