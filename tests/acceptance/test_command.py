@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -43,6 +46,24 @@ def test_an_embedded_engine_is_proved(target: str) -> None:
     assert report["passed"] is True
     assert "a neighbour" in next(c["detail"] for c in report["checks"] if c["name"] == "isolation.network")
     assert {"steps_per_s", "latency_s", "program_memory_bytes"} <= set(report["load"])
+
+
+def test_a_server_is_proved(target: str, tmp_path: Path) -> None:
+    log = tmp_path / "results.jsonl"
+    command = [sys.executable, "-m", "scalebox.cli", "serve", "--port", "0", "--journal", str(tmp_path / "journal.db")]
+    environment = {**os.environ, "SCALEBOX_RESULT_LOG": str(log)}
+    with subprocess.Popen(
+        [*command, "--workers", "1", "--json"], stdout=subprocess.PIPE, text=True, env=environment
+    ) as server:
+        assert server.stdout is not None
+        try:
+            url = json.loads(server.stdout.readline())["url"]
+            result = invoke(url, "--json", "--target", target, "--log", str(log), *SMALL)
+        finally:
+            server.terminate()
+    report = json.loads(result.stdout)
+    assert [check for check in report["checks"] if check["state"] != "passed"] == []
+    assert (report["url"], result.exit_code) == (url, 0)
 
 
 @pytest.fixture
