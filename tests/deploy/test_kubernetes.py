@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import re
 import shutil
 import subprocess
@@ -24,8 +25,13 @@ VERSIONS = ("1.30", kubernetes_validate.latest_version())
 Document = dict[str, Any]
 
 
-def read(path: Path) -> list[Document]:
+@functools.cache
+def _parsed(path: Path) -> list[Document]:
     return [document for document in yaml.safe_load_all(path.read_text(encoding="utf-8")) if document]
+
+
+def read(path: Path) -> list[Document]:
+    return copy.deepcopy(_parsed(path))
 
 
 def documents() -> list[Document]:

@@ -12,8 +12,8 @@ import msgspec
 from scalebox.client import AsyncScaleBoxClient
 from scalebox.client.program import outcome, to_run
 from scalebox.core.errors import InputError
-from scalebox.core.result import VerificationResult
-from scalebox.core.verdicts import Verdict
+from scalebox.core.result import CaseResult, VerificationResult
+from scalebox.core.verdicts import DOUBTFUL, Verdict, worst
 
 View = Literal["policy", "trainer"]
 
@@ -72,7 +72,8 @@ class Tools:
         result = await self._verify(sample | given)
         if self._view == "trainer":
             return trainer_view(result)
-        return policy_view(result, {_id(test, index) for index, test in enumerate(shown) if not test["hidden"]})
+        visible = [(_id(test, index), test) for index, test in enumerate(shown) if not test["hidden"]]
+        return policy_view(result, {name: float(test.get("weight") or 1) for name, test in visible})
 
     async def _verify(self, sample: Mapping[str, Any]) -> VerificationResult:
         try:
@@ -87,20 +88,30 @@ class Tools:
             raise
 
 
-def policy_view(result: VerificationResult, visible: set[str]) -> dict[str, Any]:
-    """Return what a policy may see: no time, no path, nothing of a test that is not among the `visible` ids."""
-    cases = [case for case in result.cases if case.test_id in visible]
-    passed = sum(case.verdict is Verdict.PASSED for case in cases)
-    failed = next((case for case in cases if case.verdict is not Verdict.PASSED), None)
+def policy_view(result: VerificationResult, weights: Mapping[str, float]) -> dict[str, Any]:
+    """Return what a policy may see: no time, no path, nothing of a test that is not in `weights`, which is by test id.
+
+    The verdict is that of the visible cases: `not_run` where there is none, `unknown` where nobody can vouch for it.
+    """
+    cases = [case for case in result.cases if case.test_id in weights]
     built = result.verdict is not Verdict.COMPILE_ERROR
+    verdict = worst(case.verdict for case in cases) if cases else Verdict.NOT_RUN
+    if verdict in DOUBTFUL:
+        verdict = Verdict.UNKNOWN
+    failed = next((case for case in cases if case.verdict is not Verdict.PASSED), None)
     return bounded({
-        "verdict": result.verdict.value,
+        "verdict": (verdict if built else Verdict.COMPILE_ERROR).value,
         "compiled": built,
         "visible_cases": len(cases),
-        "pass_rate": passed / len(cases) if cases else None,
+        "pass_rate": None if verdict in (Verdict.UNKNOWN, Verdict.NOT_RUN) else _pass_rate(cases, weights),
         "message": "" if built else cleaned(result.message),
         "stderr": cleaned(failed.stderr) if failed else "",
     })  # fmt: skip
+
+
+def _pass_rate(cases: Sequence[CaseResult], weights: Mapping[str, float]) -> float:
+    passed = sum(weights[case.test_id] for case in cases if case.verdict is Verdict.PASSED)
+    return passed / sum(weights[case.test_id] for case in cases)
 
 
 def trainer_view(result: VerificationResult) -> dict[str, Any]:
