@@ -56,8 +56,10 @@ def test_it_gives_nothing_of_the_kernel_away() -> None:
 def run(path: Path, tier: str) -> subprocess.CompletedProcess[str]:
     """Run a program in a tier, in a process that has a container's seccomp profile."""
     command = [sys.executable, str(UNDER), str(path), sys.executable, "-m", "scalebox.cli", "run", "-"]
+    # Other users must be able to run it in the process tier, and this one may be in somebody's home.
+    interpreter = "/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable
     return subprocess.run(
-        [*command, "--tier", tier, "--workers", "1", "--json"],
+        [*command, "--tier", tier, "--interpreter", interpreter, "--workers", "1", "--json"],
         input="print(6 * 7)", capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
 
@@ -67,8 +69,6 @@ def test_jails_are_made_under_it(tier: str) -> None:
     if not tiers.find(tier).probe().ok:
         pytest.skip(f"the {tier} tier does not work here")
     done = run(PROFILE, tier)
-    if "every user of the machine may run" in done.stderr:
-        pytest.skip("this Python is in a folder that others may not read")
     assert done.returncode == 0, done.stderr
     assert (json.loads(done.stdout)["stdout"], json.loads(done.stdout)["tier"]) == ("42\n", tier)
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -83,6 +85,20 @@ def test_a_trainer_sees_the_cases() -> None:
         assert "expected 3" in seen["cases"][0]["detail"]
 
     talk(conversation, "--view", "trainer")
+
+
+def test_on_a_server_that_others_share(tmp_path: Path) -> None:
+    async def conversation(client: Client) -> None:
+        assert (await call(client, "run_code", program=ADD, stdin="40 2\n"))["stdout"] == "42\n"
+        assert "tests[0].stdou" in await refusal(client, "verify", code=ADD, tests=[{"stdin": "", "stdou": ""}])
+
+    command = [sys.executable, "-m", "scalebox.cli", "serve", "--port", "0", "--journal", str(tmp_path / "journal.db")]
+    with subprocess.Popen([*command, "--workers", "1", "--json"], stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        try:
+            talk(conversation, "--url", json.loads(server.stdout.readline())["url"])
+        finally:
+            server.terminate()
 
 
 def test_over_http_on_loopback() -> None:

@@ -27,8 +27,17 @@ from scalebox.core.settings import Settings
 @click.option(
     "--http", "address", metavar="HOST:PORT", help="Serve streamable HTTP at a loopback address, not standard streams."
 )
+@click.option("--url", metavar="URL", help="Use the server at URL instead of an engine of its own.")
 @engine_options
-def mcp(*, view: str, address: str | None, config: str | None, limits: tuple[str, ...], **overrides: Any) -> None:
+def mcp(
+    *,
+    view: str,
+    address: str | None,
+    url: str | None,
+    config: str | None,
+    limits: tuple[str, ...],
+    **overrides: Any,
+) -> None:
     """Offer the tools run_code and verify by the Model Context Protocol, on standard input and output.
 
     An MCP host starts this command itself. It ends when its input does.
@@ -37,17 +46,17 @@ def mcp(*, view: str, address: str | None, config: str | None, limits: tuple[str
     place = None if address is None else _loopback(address)
     if find_spec("mcp") is None:
         raise SettingsError("scalebox mcp needs more packages (pip install 'scalebox[mcp]')")
-    asyncio.run(_serve(settings, view, place))
+    asyncio.run(_serve(url, settings, view, place))
 
 
-async def _serve(settings: Settings, view: Any, place: tuple[str, int] | None) -> None:
+async def _serve(url: str | None, settings: Settings, view: Any, place: tuple[str, int] | None) -> None:
     from scalebox.client import AsyncScaleBoxClient
     from scalebox.mcp import server
     from scalebox.mcp.tools import TEXT_LIMIT, Tools
 
     # Longer texts would only be cut later.
     settings = msgspec.structs.replace(settings, text_limit=min(settings.text_limit, 4 * TEXT_LIMIT))
-    async with AsyncScaleBoxClient(settings=settings) as client:
+    async with AsyncScaleBoxClient(url, settings=settings) as client:
         built = server.build(Tools(client, view))
         if place is None:
             await built.run_stdio_async()
