@@ -7,8 +7,8 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -77,44 +77,34 @@ def test_a_policy_runs_and_verifies() -> None:
     talk(conversation)
 
 
-def test_a_trainer_sees_the_cases() -> None:
-    async def conversation(client: Client) -> None:
-        tests = [{"call": "f", "args": [2], "expect": 3}]
-        seen = await call(client, "verify", code="def f(x): return x", tests=tests, limits={"cpu_s": 2})
-        assert seen["verdict"] == "assert_fail"
-        assert "expected 3" in seen["cases"][0]["detail"]
-
-    talk(conversation, "--view", "trainer")
-
-
-def test_on_a_server_that_others_share(tmp_path: Path) -> None:
-    async def conversation(client: Client) -> None:
-        assert (await call(client, "run_code", program=ADD, stdin="40 2\n"))["stdout"] == "42\n"
-        assert "tests[0].stdou" in await refusal(client, "verify", code=ADD, tests=[{"stdin": "", "stdou": ""}])
-
-    command = [sys.executable, "-m", "scalebox.cli", "serve", "--port", "0", "--journal", str(tmp_path / "journal.db")]
-    with subprocess.Popen([*command, "--workers", "1", "--json"], stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None
+@contextmanager
+def started(*command: str, **options: Any) -> Iterator[subprocess.Popen[str]]:
+    with subprocess.Popen([sys.executable, "-m", "scalebox.cli", *command], text=True, **options) as process:
         try:
-            talk(conversation, "--url", json.loads(server.stdout.readline())["url"])
+            yield process
         finally:
-            server.terminate()
+            process.send_signal(signal.SIGINT)
 
 
-def test_over_http_on_loopback() -> None:
+def test_a_trainer_over_http_on_a_server_that_others_share(tmp_path: Path) -> None:
     async def converse(url: str) -> None:
         async with Client(url) as client:
-            assert (await call(client, "run_code", program=ADD, stdin="40 2\n"))["stdout"] == "42\n"
+            tests = [{"call": "f", "args": [2], "expect": 3}]
+            seen = await call(client, "verify", code="def f(x): return x", tests=tests, limits={"cpu_s": 2})
+            assert seen["verdict"] == "assert_fail"
+            assert "expected 3" in seen["cases"][0]["detail"]
+            assert "tests[0].stdou" in await refusal(client, "verify", code=ADD, tests=[{"stdin": "", "stdou": ""}])
 
-    command = [sys.executable, "-m", "scalebox.cli", "mcp", "--workers", "1", "--http", "127.0.0.1:0"]
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as server:
-        assert server.stderr is not None
-        try:
+    journal = str(tmp_path / "journal.db")
+    with started(
+        "serve", "--port", "0", "--journal", journal, "--workers", "1", "--json", stdout=subprocess.PIPE
+    ) as own:
+        assert own.stdout is not None
+        shared = json.loads(own.stdout.readline())["url"]
+        options = ("--http", "127.0.0.1:0", "--url", shared, "--view", "trainer")
+        with started("mcp", *options, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE) as server:
+            assert server.stderr is not None
             asyncio.run(converse(server.stderr.readline().split()[-1]))
-        finally:
-            server.send_signal(signal.SIGINT)
-            rest = server.stderr.read()
-    assert "Traceback" not in rest
 
 
 @pytest.mark.parametrize(
