@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -51,7 +51,7 @@ async def prove(client: AsyncScaleBoxClient, plan: Plan, progress: Progress = la
         checks = [*isolation.checks(canary, (canary.target, *plan.targets)), *forgeries.checks()]
         control = find("isolation.control", *_CONTROL, lambda: _control(canary))
         results = await _results(client, checks, prefix, plan.load.patience_s)
-        found = [control, *_judged(checks, results)]
+        found = [control, *map(_judged, checks, results)]
     finally:
         canary.close()
     loaded, figures, steps = await load.run(client, plan.load, prefix, lambda count: progress("load", count))
@@ -88,8 +88,5 @@ async def _results(
         raise ScaleBoxError(f"the deployment does not answer: {error}") from None
 
 
-def _judged(checks: Iterable[Check], results: Iterable[VerificationResult]) -> list[Finding]:
-    return [
-        find(check.name, check.why, check.mend, lambda check=check, result=result: check.judge(result))  # type: ignore[misc]
-        for check, result in zip(checks, results, strict=True)
-    ]
+def _judged(check: Check, result: VerificationResult) -> Finding:
+    return find(check.name, check.why, check.mend, lambda: check.judge(result))
