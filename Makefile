@@ -74,6 +74,8 @@ requirements: $(VENV)/.dev  ## pin the requirements anew (UPGRADE=--upgrade for 
 	$(UV_COMPILE) $(UPGRADE) pyproject.toml -o requirements/runtime.txt
 	$(UV_COMPILE) $(UPGRADE) requirements/build.in -o requirements/build.txt
 	$(UV_COMPILE) $(UPGRADE) pyproject.toml --extra dev -o requirements/dev.txt
+	$(UV_COMPILE) $(UPGRADE) pyproject.toml --extra client --extra mcp --extra packages --extra server -o requirements/image.txt
+	$(UV_COMPILE) $(UPGRADE) requirements/scientific.in -o requirements/scientific.txt
 
 wheel: $(TEST_VENV)/.tools  ## build the wheel into build/dist
 	rm -rf build/dist

@@ -43,7 +43,7 @@ def test_licences_ship_with_the_package() -> None:
     assert set(text.get_all("License-File") or ()) >= {"LICENSE", "NOTICE"}
 
 
-@pytest.mark.parametrize("name", ["runtime.txt", "build.txt", "dev.txt"])
+@pytest.mark.parametrize("name", ["runtime.txt", "build.txt", "dev.txt", "image.txt", "scientific.txt"])
 def test_requirements_are_pinned_with_hashes_and_name_no_place(name: str) -> None:
     text = (ROOT / "requirements" / name).read_text(encoding="utf-8")
     assert not re.search(r"https?://|--(extra-)?index-url|--find-links", text)

@@ -23,6 +23,8 @@ COMMANDS = {
     "run": "Run one program under limits.",
     "serve": "Serve batches of many clients over HTTP.",
     "doctor": "Say what this machine gives, and what is broken.",
+    "acceptance": "Prove a deployment before training: isolation, forgeries, load, logs.",
+    "mcp": "Offer run and verify as tools of the Model Context Protocol.",
     "cache": "Show, empty or audit the cache of results.",
     "token": "Make, list and revoke the tokens of a server.",
     "audit": "Check or search the audit log.",

@@ -13,6 +13,7 @@ from scalebox.cli.lines import STANDARD
 from scalebox.cli.options import engine_options, load_settings
 from scalebox.cli.text import duration, printable, size
 from scalebox.client import ScaleBoxClient
+from scalebox.client.program import case_of, finished, message_of, outcome, to_run
 from scalebox.core.errors import InputError
 from scalebox.core.limits import MIB, Limits
 from scalebox.core.result import CaseResult, VerificationResult
@@ -66,9 +67,9 @@ def run(
     found = registry.by_extension(file)
     raw = _read(file, stdin_path, allowed) | {"language": language or (found.name if found else "python")}
     result = _run(raw, settings)
-    case = result.cases[0] if result.cases else CaseResult(id="0", verdict=result.verdict)
+    case = case_of(result)
     if as_json:
-        click.echo(json.dumps(_record(result, case)))
+        click.echo(json.dumps(outcome(result)))
     else:
         _pass_on(result, case)
     sys.exit(_exit_code(result, case))
@@ -78,9 +79,7 @@ def _read(file: str, stdin_path: str | None, limits: Limits) -> dict[str, Any]:
     if file == STANDARD and stdin_path == STANDARD:
         raise click.UsageError("the program and its input cannot both be standard input")
     stdin = "" if stdin_path is None else _read_text(stdin_path, round(limits.stdin_mb * MIB))
-    # With nothing expected, output is a mismatch: to a program that is only run, both are an end in good order.
-    test = {"id": "0", "stdin": stdin, "stdout": ""}
-    return {"id": "run", "code": _read_text(file, MAX_SOURCE), "tests": [test]}
+    return to_run(_read_text(file, MAX_SOURCE), stdin)
 
 
 def _read_text(path: str, limit: int) -> str:
@@ -107,37 +106,13 @@ def _run(raw: dict[str, Any], settings: Settings) -> VerificationResult:
         return client.fetch(client.submit_batch([parse_sample(raw, settings=settings)]))[0]
 
 
-def _finished(verdict: Verdict) -> bool:
-    return verdict in (Verdict.PASSED, Verdict.OUTPUT_MISMATCH)
-
-
-def _message(result: VerificationResult) -> str:
-    return "" if _finished(result.verdict) else result.message.removeprefix("case 0: ")
-
-
-def _record(result: VerificationResult, case: CaseResult) -> dict[str, Any]:
-    return {
-        "verdict": "passed" if _finished(result.verdict) else result.verdict,
-        "exit_code": case.exit_code,
-        "signal": case.signal,
-        "cpu_s": case.cpu_s,
-        "wall_s": case.wall_s,
-        "memory_bytes": case.memory_bytes,
-        "tier": result.tier,
-        "message": _message(result),
-        "denied": result.denied,
-        "stdout": case.stdout,
-        "stderr": case.stderr,
-    }
-
-
 def _pass_on(result: VerificationResult, case: CaseResult) -> None:
     click.echo(case.stdout, nl=False)
     click.echo(case.stderr, nl=False, err=True)
     if case.stderr and not case.stderr.endswith("\n"):
         click.echo(err=True)
-    verdict = "finished" if _finished(result.verdict) else result.verdict
-    ended = printable(_message(result)) or (f"signal {case.signal}" if case.signal else f"exit code {case.exit_code}")
+    verdict = "finished" if finished(result.verdict) else result.verdict
+    ended = printable(message_of(result)) or (f"signal {case.signal}" if case.signal else f"exit code {case.exit_code}")
     if result.verdict is Verdict.COMPILE_ERROR:
         click.echo(f"{verdict}: {ended}", err=True)
         return
@@ -149,7 +124,7 @@ def _pass_on(result: VerificationResult, case: CaseResult) -> None:
 def _exit_code(result: VerificationResult, case: CaseResult) -> int:
     if result.verdict in (Verdict.UNKNOWN, Verdict.INTERNAL_ERROR):
         return 3
-    if _finished(result.verdict):
+    if finished(result.verdict):
         return 0
     if result.verdict is Verdict.TIME_OUT:
         return EXIT_TIME_OUT

@@ -1,0 +1,116 @@
+"""Completeness of the log: what was run and what was denied is found in it, sample by sample."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from scalebox.acceptance.model import Failed, Finding, Skipped, find
+from scalebox.core.errors import InputError
+from scalebox.core.result import VerificationResult
+
+#: Where a record may have the sample's id: those of the result log, and those of events.
+_IDS = ("id", "sample_id")
+_MENTIONED = 3
+
+
+class Record(msgspec.Struct, frozen=True):
+    """What a log says of one sample."""
+
+    verdict: str
+    denied: tuple[str, ...]
+
+
+def read(places: Sequence[str], prefix: str) -> dict[str, Record]:
+    """Return the records of samples whose id begins with `prefix`, in files of JSON Lines or folders of such.
+
+    A denial of its own record counts for its sample. Raises InputError for what cannot be read.
+    """
+    found: dict[str, Record] = {}
+    for place in places:
+        for line in _lines(place):
+            if prefix.encode() not in line:
+                continue
+            record = _record(line, place)
+            name = next((record[key] for key in _IDS if str(record.get(key, "")).startswith(prefix)), None)
+            if name is not None:
+                known = found.get(name, Record("", ()))
+                denied = {*known.denied, *_texts(record.get("denied")), *_texts(record.get("what"))}
+                found[name] = Record(str(record.get("verdict") or known.verdict), tuple(sorted(denied)))
+    return found
+
+
+def findings(places: Sequence[str], prefix: str, results: Sequence[VerificationResult]) -> list[Finding]:
+    """Return whether every execution and every denial among `results` is in the logs."""
+    records = read(places, prefix) if places else {}
+    return [
+        find(
+            "log.executions",
+            "What is not in the log cannot be traced: nobody can say later why a sample was rewarded.",
+            "set result_log or audit_log on every engine, and name it here by --log",
+            lambda: _executions(places, records, results),
+        ),
+        find(
+            "log.denials",
+            "A policy that tries the walls is seen by its denials alone, long before one gives way.",
+            "set result_log or audit_log on every engine, and name it here by --log",
+            lambda: _denials(places, records, results),
+        ),
+    ]
+
+
+def _executions(places: Sequence[str], records: dict[str, Record], results: Sequence[VerificationResult]) -> str:
+    _check_named(places)
+    missing = [result.id for result in results if result.id not in records]
+    if missing:
+        raise Failed(f"{len(missing)} of {len(results)} executions are not in the log, such as {_some(missing)}")
+    other = [result.id for result in results if records[result.id].verdict != result.verdict]
+    if other:
+        raise Failed(f"{len(other)} of {len(results)} have another verdict in the log, such as {_some(other)}")
+    return f"all {len(results)} executions, with their verdicts"
+
+
+def _denials(places: Sequence[str], records: dict[str, Record], results: Sequence[VerificationResult]) -> str:
+    _check_named(places)
+    denied = [result for result in results if result.denied]
+    nothing = Record("", ())
+    missing = [r.id for r in denied if not {*r.denied} <= {*records.get(r.id, nothing).denied}]
+    if missing:
+        raise Failed(f"{len(missing)} of {len(denied)} denials are not in the log, such as {_some(missing)}")
+    if not denied:
+        raise Skipped("nothing was denied: this deployment's walls stand outside of the jail, where no denial is seen")
+    return f"all {len(denied)} samples to which something was denied, with its name"
+
+
+def _check_named(places: Sequence[str]) -> None:
+    if not places:
+        raise Skipped("no log was named: give --log with the deployment's result_log or audit_log")
+
+
+def _lines(place: str) -> Iterator[bytes]:
+    path = Path(place)
+    try:
+        for file in sorted(path.glob("*.jsonl*")) if path.is_dir() else [path]:
+            with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as stream:
+                yield from stream
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}", source=place, field="--log") from None
+
+
+def _record(line: bytes, place: str) -> dict[str, Any]:
+    try:
+        return msgspec.json.decode(line, type=dict[str, Any])
+    except msgspec.DecodeError as error:
+        raise InputError(f"not JSON Lines: {error}", source=place, field="--log") from None
+
+
+def _texts(value: Any) -> list[str]:
+    return [str(item) for item in value] if isinstance(value, list) else []
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:_MENTIONED])

@@ -1,0 +1,1 @@
+"""A server of the Model Context Protocol: running and verifying programs as tools of a model or an agent."""

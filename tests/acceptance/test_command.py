@@ -1,0 +1,125 @@
+"""`scalebox acceptance` on the real engine, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from tests.acceptance.stub import Deployment, Sample, name_of
+
+from scalebox import client as client_module
+from scalebox.cli.acceptance import _usual_targets
+from scalebox.cli.main import main
+from scalebox.core.result import VerificationResult
+from scalebox.core.verdicts import Verdict
+
+SMALL = ("--trajectories", "3", "--steps", "6", "--workers", "1")
+
+
+@pytest.fixture
+def target() -> Iterator[str]:
+    """Return a place that does answer, on loopback: what programs under test are told to call."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield f"a neighbour=127.0.0.1:{listener.getsockname()[1]}"
+
+
+def invoke(*arguments: str) -> Result:
+    result = CliRunner().invoke(main, ["acceptance", *arguments], env={"COLUMNS": "200"})
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+def test_an_embedded_engine_is_proved(target: str) -> None:
+    result = invoke("embedded", "--json", "--target", target, *SMALL)
+    report = json.loads(result.stdout)
+    assert [check for check in report["checks"] if check["state"] != "passed"] == []
+    assert result.exit_code == 0
+    assert report["passed"] is True
+    assert "a neighbour" in next(c["detail"] for c in report["checks"] if c["name"] == "isolation.network")
+    assert {"steps_per_s", "latency_s", "program_memory_bytes"} <= set(report["load"])
+
+
+def test_a_server_is_proved(target: str, tmp_path: Path) -> None:
+    log = tmp_path / "results.jsonl"
+    command = [sys.executable, "-m", "scalebox.cli", "serve", "--port", "0", "--journal", str(tmp_path / "journal.db")]
+    environment = {**os.environ, "SCALEBOX_RESULT_LOG": str(log)}
+    with subprocess.Popen(
+        [*command, "--workers", "1", "--json"], stdout=subprocess.PIPE, text=True, env=environment
+    ) as server:
+        assert server.stdout is not None
+        try:
+            url = json.loads(server.stdout.readline())["url"]
+            result = invoke(url, "--json", "--target", target, "--log", str(log), *SMALL)
+        finally:
+            server.terminate()
+    report = json.loads(result.stdout)
+    assert [check for check in report["checks"] if check["state"] != "passed"] == []
+    assert (report["url"], result.exit_code) == (url, 0)
+
+
+@pytest.fixture
+def broken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[dict[str, Any]]:
+    """Put a deployment on which one forgery scores in the client's place; the value lists how it was opened."""
+    opened: list[dict[str, Any]] = []
+
+    def spoil(sample: Sample, result: VerificationResult) -> None:
+        if name_of(sample) == "forged.flood.stdin":
+            result.verdict, result.reward = Verdict.PASSED, 1.0
+
+    class Client(Deployment):
+        def __init__(self, url: str, **options: Any) -> None:
+            super().__init__(tmp_path / "log", spoil)
+            opened.append({"url": url, **options})
+
+        async def __aenter__(self) -> Client:
+            return self
+
+        async def __aexit__(self, *_: object) -> None:
+            pass
+
+    monkeypatch.setattr(client_module, "AsyncScaleBoxClient", Client)
+    return opened
+
+
+def test_a_failure_is_explained(broken: list[dict[str, Any]], target: str, tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text("sb-secret\n")
+    result = invoke("http://127.0.0.1:9", "--token-file", str(token), "--target", target, *SMALL)
+    assert result.exit_code == 1
+    assert "forged.flood.stdin failed: it scored" in result.stdout
+    assert "why it matters" in result.stdout
+    assert "1 failed, 2 not tried" in result.stdout  # no log was named
+    assert (broken[0]["url"], broken[0]["token"]) == ("http://127.0.0.1:9", "sb-secret")
+
+
+def test_what_a_deployment_must_not_reach() -> None:
+    names = {target.name: target for target in _usual_targets("http://scalebox.lab:8080")}
+    assert set(names) == {"a public name", "the metadata address", "the service itself"}
+    assert (names["the service itself"].host, names["the service itself"].port) == ("scalebox.lab", 8080)
+    assert _usual_targets("https://box")[-1].port == 443
+    assert "this machine" in {target.name for target in _usual_targets("embedded")}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (("embedded", "--target", "nonsense"), "no target"),
+        (("embedded", "--token-file", "/nowhere/token"), "/nowhere/token"),
+        (("embedded", "--trajectories", "0"), "trajectories"),
+        (("gopher://x",), "gopher"),
+        ((), "URL"),
+    ],
+)
+def test_what_cannot_be_used(arguments: tuple[str, ...], text: str) -> None:
+    result = invoke(*arguments)
+    assert result.exit_code == 2
+    assert text in result.stderr
