@@ -11,8 +11,9 @@ import pytest
 from scalebox.client import AsyncScaleBoxClient
 from scalebox.core.errors import InputError
 from scalebox.core.result import CaseResult, VerificationResult
-from scalebox.core.verdicts import DOUBTFUL, Verdict, worst
-from scalebox.mcp.tools import ITEMS_LIMIT, TEXT_LIMIT, Tools, bounded, policy_view, trainer_view
+from scalebox.core.settings import Settings
+from scalebox.core.verdicts import Verdict
+from scalebox.mcp.tools import ITEMS_LIMIT, TEXT_LIMIT, Tools, bounded, trainer_view
 
 CANARY = "1729secret"
 
@@ -44,7 +45,7 @@ class Stub:
 def tools(stub: Stub, view: Any = "policy") -> Tools:
     client: Any = stub
     assert set(dir(Stub)) - set(dir(AsyncScaleBoxClient)) <= {"__weakref__"}
-    return Tools(client, view)
+    return Tools(client, Settings(), view)
 
 
 def result(verdict: Verdict, cases: list[CaseResult]) -> VerificationResult:
@@ -59,37 +60,6 @@ def failing(verdict: Verdict) -> VerificationResult:
     )
     hidden = CaseResult(id="b.0", test="b", verdict=verdict, stderr=CANARY, text=CANARY, wall_s=2.5)
     return result(verdict, [shown, hidden])
-
-
-@pytest.mark.parametrize("verdict", Verdict)
-def test_a_policy_sees_neither_times_nor_paths_nor_what_is_hidden(verdict: Verdict) -> None:
-    view = policy_view(failing(verdict), {"a": 1.0})
-    assert set(view) == {"verdict", "compiled", "visible_cases", "pass_rate", "message", "stderr"}
-    doubtful = verdict in (*DOUBTFUL, Verdict.NOT_RUN)
-    assert view["verdict"] == (Verdict.UNKNOWN if doubtful else verdict)
-    assert view["pass_rate"] == (None if doubtful else float(verdict is Verdict.PASSED))
-    assert view["compiled"] is (verdict is not Verdict.COMPILE_ERROR)
-    assert CANARY not in json.dumps(view)
-    assert "/" not in json.dumps(view)
-
-
-def test_a_policy_cannot_tell_how_hidden_tests_went() -> None:
-    def view(hidden: Verdict) -> dict[str, Any]:
-        cases = [CaseResult(id="a", verdict=Verdict.PASSED), CaseResult(id="b", verdict=hidden)]
-        return policy_view(result(worst(case.verdict for case in cases), cases), {"a": 1.0})
-
-    assert view(Verdict.PASSED) == view(Verdict.ASSERT_FAIL) == view(Verdict.INTERNAL_ERROR)
-    assert view(Verdict.PASSED)["verdict"] == "passed"
-
-
-def test_a_rate_is_by_weight() -> None:
-    cases = [CaseResult(id="a", verdict=Verdict.PASSED), CaseResult(id="b", verdict=Verdict.ASSERT_FAIL)]
-    assert policy_view(result(Verdict.ASSERT_FAIL, cases), {"a": 3.0, "b": 1.0})["pass_rate"] == 0.75
-
-
-def test_no_visible_case_is_no_rate() -> None:
-    view = policy_view(failing(Verdict.RUNTIME_ERROR), {})
-    assert (view["verdict"], view["pass_rate"], view["visible_cases"], view["stderr"]) == ("not_run", None, 0, "")
 
 
 def test_a_trainer_sees_the_record_but_no_code() -> None:
@@ -116,7 +86,7 @@ def test_tests_of_the_caller_are_visible_unless_it_says_otherwise() -> None:
         {"id": "b", "assert": "assert f()", "hidden": True},
     ]
     view = asyncio.run(tools(stub).verify("x", given, options={"entry_point": "f"}))
-    assert view["visible_cases"] == 1
+    assert view == {"compile": "ok", "verdict": "assert_fail", "pass_rate": 0.0, "message": "", "stderr": ""}
     assert [test["hidden"] for test in stub.samples[0]["tests"]] == [False, True]
     assert stub.samples[0]["entry_point"] == "f"
 

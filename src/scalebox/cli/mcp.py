@@ -57,7 +57,7 @@ async def _serve(url: str | None, settings: Settings, view: Any, place: tuple[st
     # Longer texts would only be cut later.
     settings = msgspec.structs.replace(settings, text_limit=min(settings.text_limit, 4 * TEXT_LIMIT))
     async with AsyncScaleBoxClient(url, settings=settings) as client:
-        built = server.build(Tools(client, view))
+        built = server.build(Tools(client, settings, view))
         if place is None:
             await built.run_stdio_async()
         else:

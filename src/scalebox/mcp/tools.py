@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -12,8 +11,10 @@ import msgspec
 from scalebox.client import AsyncScaleBoxClient
 from scalebox.client.program import outcome, to_run
 from scalebox.core.errors import InputError
-from scalebox.core.result import CaseResult, VerificationResult
-from scalebox.core.verdicts import DOUBTFUL, Verdict, worst
+from scalebox.core.result import VerificationResult
+from scalebox.core.settings import Settings
+from scalebox.core.views import policy_view
+from scalebox.parse import parse_sample
 
 View = Literal["policy", "trainer"]
 
@@ -26,14 +27,13 @@ STDIN_LIMIT = 4_000_000
 #: Most tests of one call.
 TESTS_LIMIT = 1000
 
-_PATH = re.compile(r"(?:/[^\s/:\"'<>|,;()\[\]]+)+/?")
-
 
 class Tools:
-    """The tools, on a client. `view` says how much of a verification the caller may see."""
+    """The tools, on a client with these settings. `view` says how much of a verification the caller may see."""
 
-    def __init__(self, client: AsyncScaleBoxClient, view: View = "policy") -> None:
+    def __init__(self, client: AsyncScaleBoxClient, settings: Settings, view: View = "policy") -> None:
         self._client = client
+        self._settings = settings
         self._view = view
 
     async def run_code(
@@ -72,8 +72,7 @@ class Tools:
         result = await self._verify(sample | given)
         if self._view == "trainer":
             return trainer_view(result)
-        visible = [(_id(test, index), test) for index, test in enumerate(shown) if not test["hidden"]]
-        return policy_view(result, {name: float(test.get("weight") or 1) for name, test in visible})
+        return dict(msgspec.to_builtins(policy_view(result, parse_sample(sample | given, settings=self._settings))))
 
     async def _verify(self, sample: Mapping[str, Any]) -> VerificationResult:
         try:
@@ -88,42 +87,11 @@ class Tools:
             raise
 
 
-def policy_view(result: VerificationResult, weights: Mapping[str, float]) -> dict[str, Any]:
-    """Return what a policy may see: no time, no path, nothing of a test that is not in `weights`, which is by test id.
-
-    The verdict is that of the visible cases: `not_run` where there is none, `unknown` where nobody can vouch for it.
-    """
-    cases = [case for case in result.cases if case.test_id in weights]
-    built = result.verdict is not Verdict.COMPILE_ERROR
-    verdict = worst(case.verdict for case in cases) if cases else Verdict.NOT_RUN
-    if verdict in DOUBTFUL:
-        verdict = Verdict.UNKNOWN
-    failed = next((case for case in cases if case.verdict is not Verdict.PASSED), None)
-    return bounded({
-        "verdict": (verdict if built else Verdict.COMPILE_ERROR).value,
-        "compiled": built,
-        "visible_cases": len(cases),
-        "pass_rate": None if verdict in (Verdict.UNKNOWN, Verdict.NOT_RUN) else _pass_rate(cases, weights),
-        "message": "" if built else cleaned(result.message),
-        "stderr": cleaned(failed.stderr) if failed else "",
-    })  # fmt: skip
-
-
-def _pass_rate(cases: Sequence[CaseResult], weights: Mapping[str, float]) -> float:
-    passed = sum(weights[case.test_id] for case in cases if case.verdict is Verdict.PASSED)
-    return passed / sum(weights[case.test_id] for case in cases)
-
-
 def trainer_view(result: VerificationResult) -> dict[str, Any]:
     """Return the whole record but the code, which the caller has."""
     record = msgspec.to_builtins(result)
     del record["code"], record["meta"]
     return bounded(record | {"cases_total": len(result.cases)})
-
-
-def cleaned(text: str) -> str:
-    """Return the text with every path cut down to its last part."""
-    return _PATH.sub(lambda found: found.group().rstrip("/").rpartition("/")[2], text)
 
 
 def bounded(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -137,10 +105,6 @@ def _cut(value: Any) -> Any:
     if isinstance(value, list):
         return [_cut(item) for item in value[:ITEMS_LIMIT]]
     return bounded(value) if isinstance(value, dict) else value
-
-
-def _id(test: Mapping[str, Any], index: int) -> str:
-    return str(test.get("id", index))
 
 
 def _check_length(text: str, limit: int, field: str) -> None:
