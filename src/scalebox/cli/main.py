@@ -23,6 +23,7 @@ COMMANDS = {
     "run": "Run one program under limits.",
     "doctor": "Say what this machine gives, and what is broken.",
     "cache": "Show, empty or audit the cache of results.",
+    "sweep": "Remove what engines that are gone have left on this machine.",
     "bench": "Measure fixed workloads beside the machine's own limit.",
 }
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from importlib import import_module
 from types import TracebackType
 from typing import Any, Self
 
 import msgspec
 
 from scalebox.client.embedded import EmbeddedTransport
+from scalebox.client.housekeeping import Housekeeping
 from scalebox.client.waiting import LoopWaiting, Waiting
 from scalebox.core import codec
 from scalebox.core.errors import InputError
@@ -120,11 +120,10 @@ class AsyncScaleBoxClient:
 
 
 def _build_engine(settings: Settings) -> Engine:
-    def clean_up(_pid: int) -> None:
-        """Remove what jails of workers that are gone have left: a worker that was killed could not."""
-        import_module("scalebox.sandbox.leftovers").sweep(settings.scratch_dir)
-
-    return Engine(settings, on_worker_gone=clean_up)
+    housekeeping = Housekeeping(settings.scratch_dir)
+    engine = Engine(settings, on_worker_gone=housekeeping.worker_gone)
+    housekeeping.look_around()
+    return engine
 
 
 def _checked(given: Sequence[Sample | Mapping[str, Any]], settings: Settings) -> list[Sample]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from scalebox.sandbox.linux import cgroup, owner
+from scalebox.sandbox.linux import cgroup
 from scalebox.sandbox.linux.cgroup import CaseCgroup
 
 JOIN = "import sys\nfor f in sys.argv[1:]: open(f, 'w').write('0')\n"
@@ -85,16 +85,6 @@ def test_remove_kills_what_is_left(group: CaseCgroup) -> None:
     assert not any(os.path.exists(folder) for folder in folders)
 
 
-def test_sweep_removes_groups_of_dead_owners_only(group: CaseCgroup) -> None:
-    code = "from scalebox.sandbox.linux.cgroup import CaseCgroup\ng = CaseCgroup.create('lost')\nprint(*g.procs_files)"
-    lost = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    swept = cgroup.sweep()
-    assert {os.path.dirname(path) for path in lost} <= set(swept)
-    assert not any(os.path.exists(path) for path in lost)
-    assert all(os.path.exists(path) for path in group.procs_files)
-    assert not any(path.startswith(tuple(swept)) for path in group.procs_files)
-
-
 def unified(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own: str, handed_on: dict[str, str]) -> None:
     """Play a version 2 hierarchy at `tmp_path` in which `handed_on` are the groups' subtree controllers."""
     for path, controllers in handed_on.items():
@@ -157,21 +147,3 @@ def test_version_2_files(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_own_group_is_found_below_the_mount(path: str, root: str, below: str) -> None:
     assert cgroup.below(path, root) == below
-
-
-def test_names_tell_the_living_from_the_dead() -> None:
-    name = owner.tagged("x")
-    assert not owner.is_orphan(name)
-    assert owner.is_tagged(name)
-    ended = subprocess.run(
-        [sys.executable, "-c", "from scalebox.sandbox.linux import owner; print(owner.tagged('x'))"],
-        capture_output=True, text=True, check=True,
-    ).stdout.strip()  # fmt: skip
-    assert owner.is_orphan(ended)
-    parts = name.split("-")
-    reused = "-".join([*parts[:3], "1", *parts[4:]])
-    assert owner.is_orphan(reused), "the pid lives, but is another process's now"
-    assert not owner.is_orphan(ended.replace(parts[1], "n1")), "of another PID namespace: nobody here can tell"
-    for other in ("", "scalebox-", "scalebox-x", "other-n1-2-3-x", "scalebox-n1-2-x"):
-        assert not owner.is_orphan(other)
-        assert not owner.is_tagged(other)

@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -136,7 +137,7 @@ class CaseCgroup:
     def remove(self) -> bool:
         """Kill what is still in the group and remove it; False where something will not go within 5 s."""
         self._close()
-        left = [folder for folder in self._folders if not _remove(folder)]
+        left = [folder for folder in self._folders if not remove(folder)]
         return not left
 
     def _open(self, key: str, folder: str, name: str, flags: int) -> None:
@@ -220,7 +221,7 @@ def _mounts() -> dict[str, Mount]:
         for line in file:
             head, _, tail = line.partition(" - ")
             kind, _, options = tail.split()[:3]
-            root, folder = (_OCTAL.sub(lambda octal: chr(int(octal[1], 8)), field) for field in head.split()[3:5])
+            root, folder = map(unescaped, head.split()[3:5])
             if kind == "cgroup2":
                 mounts[""] = Mount(folder, root)
             elif kind == "cgroup":
@@ -234,22 +235,47 @@ def below(path: str, root: str) -> str:
     return f"/{inner.strip('/')}" if inner.strip("/") else ""
 
 
-def sweep(prefix: str = owner.PREFIX) -> list[str]:
-    """Kill and remove the groups that processes of this PID namespace made and left when they died; return them."""
+def unescaped(field: str) -> str:
+    """Return a path as it is, of which mountinfo writes blanks and the like as octal numbers."""
+    return _OCTAL.sub(lambda octal: chr(int(octal[1], 8)), field)
+
+
+def marked() -> Iterator[tuple[str, owner.Mark]]:
+    """Yield the groups that bear a mark, wherever in the hierarchies, each before those in it.
+
+    Engines make theirs where they stand, which is not where we do: all of a user's groups have to be looked through.
+    """
+    mounts = _mounts()
+    for root in dict.fromkeys(mounts[name].folder for name in (*_CONTROLLERS, "") if name in mounts):
+        for folder, names, _ in os.walk(root):  # which bears with groups that go meanwhile
+            for name in sorted(names):
+                mark = owner.mark_of(name)
+                if mark is not None:
+                    yield os.path.join(folder, name), mark
+
+
+def marked_here(pid: int) -> Iterator[str]:
+    """Yield the groups with the mark of a process that is gone, of those that are where we make ours."""
     homes = set()
     for controller in _CONTROLLERS:
         with contextlib.suppress(OSError):
             homes.add(find_home(controller).folder)
-    swept = []
     for home in sorted(homes):
         for name in sorted(os.listdir(home)):
-            folder = os.path.join(home, name)
-            if owner.is_orphan(name, prefix) and _remove(folder):
-                swept.append(folder)
-    return swept
+            mark = owner.mark_of(name)
+            if mark is not None and mark.pid == pid and mark.dead:
+                yield os.path.join(home, name)
 
 
-def _remove(folder: str) -> bool:
+def is_empty(folder: str) -> bool:
+    """Return whether it is certain that no process is in a group, of whatever PID namespace."""
+    for name, empty in (("cgroup.events", "populated 0"), ("pids.current", "0")):
+        with contextlib.suppress(OSError):
+            return empty in Path(folder, name).read_text(encoding="ascii").splitlines()
+    return False
+
+
+def remove(folder: str) -> bool:
     """Kill whatever is in `folder` until it can be removed; False after 5 s."""
     deadline = time.monotonic() + _REMOVE_TIMEOUT_S
     pause = 0.001
@@ -265,6 +291,7 @@ def _remove(folder: str) -> bool:
         with contextlib.suppress(OSError):
             for pid in Path(folder, "cgroup.procs").read_text(encoding="ascii").split():
                 with contextlib.suppress(OSError):
-                    os.kill(int(pid), signal.SIGKILL)
+                    if int(pid):  # 0 stands for one of another PID namespace, and would be ourselves
+                        os.kill(int(pid), signal.SIGKILL)
         time.sleep(pause)
         pause = min(2 * pause, 0.1)
