@@ -39,6 +39,12 @@ _MEMORY_FILES: Final = {
     2: _Files("memory.max", "memory.current", "memory.peak", "memory.events"),
 }
 
+#: Where version 1 counts how often a limit was in the way; version 2 does so among its events.
+_HITS_FILES: Final[dict[int, dict[str, str]]] = {
+    1: {"hits": "memory.failcnt", "swap hits": "memory.memsw.failcnt"},
+    2: {},
+}
+
 
 class CaseCgroup:
     """A group that bounds and counts the memory and the processes of one jail.
@@ -59,6 +65,9 @@ class CaseCgroup:
             self._open("usage", memory.folder, names.usage, os.O_RDONLY)
             self._open("events", memory.folder, names.events, os.O_RDONLY)
             self._open("pids", pids.folder, "pids.max", os.O_RDWR)
+            for key, name in _HITS_FILES[memory.version].items():
+                with contextlib.suppress(OSError):
+                    self._open(key, memory.folder, name, os.O_RDONLY)
             with contextlib.suppress(OSError):  # version 2 has it since 5.19, and can reset it since 6.12
                 self._open("peak", memory.folder, names.peak, os.O_RDWR)
             with contextlib.suppress(OSError):  # only where swap is accounted for
@@ -133,6 +142,16 @@ class CaseCgroup:
             if line.startswith(b"oom_kill "):
                 return int(line[9:])
         return 0
+
+    def limit_hits(self) -> int | None:
+        """Return how often more memory was asked for than this group's own limit allows; None where nobody counts.
+
+        A process can be killed without, for the memory of a group above, or of the machine.
+        """
+        counts = [int(self._read(key)) for key in ("hits", "swap hits") if key in self._fds]
+        events = self._read("events").splitlines()
+        counts += [int(line[4:]) for line in events if line.startswith(b"oom ")]
+        return sum(counts) if counts else None
 
     def remove(self) -> bool:
         """Kill what is still in the group and remove it; False where something will not go within 5 s."""
