@@ -136,7 +136,7 @@ class Engine:
         self._pool.post(ev.BatchCancelled(batch_id))
 
     def abandon(self) -> None:
-        """Begin to close without waiting; for finalizers, so it takes no lock."""
+        """Begin to close without waiting; for finalizers, which may come at any time."""
         if self.pid == os.getpid():
             self._pool.post(ev.Shutdown())
 

@@ -170,7 +170,7 @@ def test_few_descriptors(most: int) -> None:
 @pytest.mark.hostile
 def test_where_programs_cannot_have_their_descriptors_no_jail_starts() -> None:
     prepare = functools.partial(resource.setrlimit, resource.RLIMIT_NOFILE, (64, 64))
-    with nothing_left(), pytest.raises(Failed, match="allow 1024 open files .*ulimit -Hn") as failed:
+    with nothing_left(), pytest.raises(Failed, match=r"allow 1024 open files .*ulimit -Hn") as failed:
         verify(mix(5, seed=1).records, prepare)
     assert failed.value.args[1] == 0
 
@@ -220,33 +220,23 @@ def test_only_what_decides_no_label_asks_for_the_time_of_day() -> None:
 
 
 class Chaos:
-    """Does something to workers and agents at moments that a seed decides, until it is told to end."""
+    """Does something to a worker or an agent at some of the results, which a seed decides."""
 
-    def __init__(self, seed: int, act: Callable[[int], None], pause_s: float) -> None:
+    def __init__(self, seed: int, act: Callable[[int], None]) -> None:
         self._draw = random.Random(seed)  # noqa: S311 - when, not a secret
         self._act = act
-        self._pause_s = pause_s
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._run)
         self.acts = 0
 
-    def __enter__(self) -> Chaos:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._ended.set()
-        self._thread.join()
-
-    def _run(self) -> None:
-        while not self._ended.wait(self._draw.uniform(0.2, 1.8) * self._pause_s):
-            workers = children(os.getpid())
-            agents = [agent for worker in workers for agent in children(worker)]
-            victims = sorted(self._draw.choice([workers, agents]))
-            if victims:
-                with contextlib.suppress(ProcessLookupError):
-                    self._act(self._draw.choice(victims))
-                    self.acts += 1
+    def __call__(self) -> None:
+        if self._draw.random() > 0.1:
+            return
+        workers = children(os.getpid())
+        agents = [agent for worker in workers for agent in children(worker)]
+        victims = sorted(self._draw.choice([workers, agents]))
+        if victims:
+            with contextlib.suppress(ProcessLookupError):
+                self._act(self._draw.choice(victims))
+                self.acts += 1
 
 
 def _kill(pid: int) -> None:
@@ -267,18 +257,20 @@ def _go_on(pid: int, start: int | None) -> None:
 
 
 @pytest.mark.hostile
-@pytest.mark.parametrize(("act", "pause_s"), [(_kill, 0.6), (_stop_for_a_while, 1.0)], ids=["killed", "stopped"])
+@pytest.mark.parametrize("act", [_kill, _stop_for_a_while], ids=["killed", "stopped"])
 @pytest.mark.parametrize("tier", ["namespace", "process"])
-def test_workers_and_agents_at_random(act: Callable[[int], None], pause_s: float, tier: str) -> None:
+def test_workers_and_agents_at_random(act: Callable[[int], None], tier: str) -> None:
     mixed = mix(150, seed=20)
     verdicts: dict[str, str] = {}
     with nothing_left() as seen:
         settings = Settings(workers=2, tier=tier, interpreter=public_interpreter())
-        with ScaleBoxClient(settings=settings) as client, Chaos(21, act, pause_s) as chaos:
+        chaos = Chaos(21, act)
+        with ScaleBoxClient(settings=settings) as client:
             for result in client.stream(client.submit_batch(mixed.records)):
                 assert result.id not in verdicts, "one result each"
                 verdicts[result.id] = result.verdict.value
                 seen.update(children(os.getpid()))
+                chaos()
     check(mixed, verdicts)
     assert chaos.acts
     right = len(verdicts) - len(mixed.wrong(verdicts))
@@ -286,20 +278,22 @@ def test_workers_and_agents_at_random(act: Callable[[int], None], pause_s: float
 
 
 @pytest.mark.hostile
-@pytest.mark.parametrize("seed", range(3))
-def test_an_engine_that_dies_while_all_its_own_are_stopped_leaves_nothing(seed: int) -> None:
-    """Stopped workers and jails could not see the end of their engine; the kernel lets them go on for it."""
+def test_an_engine_that_dies_while_all_its_own_are_stopped_leaves_nothing() -> None:
+    """Stopped workers could not see the end of their engine: the kernel lets them go on for it, and they end the rest.
+
+    They wait half a minute for an agent that does not answer.
+    """
     with nothing_left():
         trainer = Trainer("never")
         own = descendants(trainer.process.pid)
         trainer.family()
-        random.Random(seed).shuffle(own)  # noqa: S311 - an order, not a secret
+        random.Random(8).shuffle(own)  # noqa: S311 - an order, not a secret
         for pid in own:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGSTOP)
         trainer.family()
         trainer.process.kill()
-        trainer.is_all_gone()
+        trainer.is_all_gone(within_s=120)
 
 
 @pytest.mark.hostile

@@ -161,11 +161,11 @@ class Trainer:
         self.pids |= set(descendants(self.process.pid))
         return self.pids
 
-    def is_all_gone(self) -> None:
+    def is_all_gone(self, within_s: float = 20.0) -> None:
         """Check that the process and all that worked for it are gone, with what they had made."""
         self.process.communicate(timeout=60)
         alive = {pid for pid in self.pids if _alive(pid)}
-        assert comes_true(lambda: not any(map(_alive, self.pids))), f"alive: {alive}"
+        assert comes_true(lambda: not any(map(_alive, self.pids)), within_s), f"alive: {alive}"
         assert comes_true(lambda: not groups(self.pids)), groups(self.pids)
         assert comes_true(lambda: not left_files(self.pids)), left_files(self.pids)
 
