@@ -252,7 +252,13 @@ class Engine:
             own.id, own.problem_id, own.meta = entry.id, entry.problem_id, entry.meta
             _reward(own, entry.reward, task.weights, extracted)
             self._emit(events.SampleFinished(time.time(), task.batch, own))
+            self._tell_of_denials(own)
             self._ledger.settle(task.batch, entry.index, own)
+
+    def _tell_of_denials(self, result: VerificationResult) -> None:
+        if result.denied and not result.cached:
+            denied = next((case.id for case in result.cases if case.verdict == Verdict.RESOURCE_DENIED), "")
+            self._emit(events.AccessDenied(time.time(), result.id, denied, tuple(result.denied)))
 
     # --- events to sinks -------------------------------------------------------------------------
 
