@@ -79,7 +79,6 @@ class Jail:
         self._cgroup: CaseCgroup | None = None
         self._base_bytes = 0
         self._ooms = 0
-        self._hits: int | None = None
         #: Whether the kernel killed something of the last run though there was memory left under the jail's own limit.
         self.robbed = False
         self._limits = Limits()
@@ -130,7 +129,7 @@ class Jail:
             ) from None  # fmt: skip
         if self._cgroup is not None:
             self._base_bytes = self._cgroup.usage() + 8 * MIB
-            self._ooms, self._hits = self._cgroup.oom_kills(), self._cgroup.limit_hits()
+            self._ooms = self._cgroup.oom_kills()
         else:
             self._ooms = usage.machine_oom_kills()
         self._test_itself()
@@ -347,11 +346,10 @@ class Jail:
         self.robbed = False
         if self._cgroup is None:
             return 0
-        count, hits = self._cgroup.oom_kills(), self._cgroup.limit_hits()
-        grown, own = count - self._ooms, hits is None or hits != self._hits
-        self._ooms, self._hits = count, hits
-        self.robbed = grown > 0 and not own
-        return grown if own else 0
+        count = self._cgroup.oom_kills()
+        grown, self._ooms = count - self._ooms, count
+        self.robbed = grown > 0 and not self._cgroup.was_full()
+        return 0 if self.robbed else grown
 
     def _is_robbed(self, outcomes: Sequence[Outcome]) -> bool:
         """Return whether what was killed of these may have been so for the memory of others."""

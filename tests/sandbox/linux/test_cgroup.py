@@ -147,3 +147,32 @@ def test_version_2_files(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_own_group_is_found_below_the_mount(path: str, root: str, below: str) -> None:
     assert cgroup.below(path, root) == below
+
+
+def test_only_its_own_limit_makes_a_group_full(group: CaseCgroup) -> None:
+    group.set_memory(64 * MIB)
+    assert in_group(group, "x = bytearray(16 << 20)").returncode == 0
+    assert not group.was_full()
+    assert in_group(group, "x = bytearray(256 << 20)").returncode == -9
+    assert group.was_full()
+    assert not group.was_full(), "told once"
+    assert in_group(group, "x = bytearray(48 << 20)").returncode == 0
+    group.set_memory(32 * MIB)
+    assert not group.was_full(), "what was in use under another limit does not count"
+
+
+def test_version_2_counts_what_its_own_limit_ends(tmp_path: Path) -> None:
+    events = "low 0\nhigh 0\nmax 7\noom {}\noom_kill {}\noom_group_kill 0\n"
+    for name in ("memory.max", "memory.current", "memory.swap.max", "pids.max", "cgroup.procs"):
+        (tmp_path / name).write_text("0\n")
+    (tmp_path / "memory.events").write_text(events.format(3, 2))
+    home = cgroup.Home(2, str(tmp_path))
+    group = CaseCgroup(home, home)
+    assert not group.was_full()
+    (tmp_path / "memory.events").write_text(events.format(3, 4))
+    assert not group.was_full(), "killed for a group above"
+    (tmp_path / "memory.events").write_text(events.format(4, 5))
+    assert group.was_full()
+    for path in list(tmp_path.iterdir()):
+        path.unlink()
+    assert group.remove()

@@ -39,11 +39,8 @@ _MEMORY_FILES: Final = {
     2: _Files("memory.max", "memory.current", "memory.peak", "memory.events"),
 }
 
-#: Where version 1 counts how often a limit was in the way; version 2 does so among its events.
-_HITS_FILES: Final[dict[int, dict[str, str]]] = {
-    1: {"hits": "memory.failcnt", "swap hits": "memory.memsw.failcnt"},
-    2: {},
-}
+#: So close to its limit a group of version 1 comes when that is in the way: memory is charged by the page.
+_CLOSE: Final = 1 << 20
 
 
 class CaseCgroup:
@@ -65,9 +62,9 @@ class CaseCgroup:
             self._open("usage", memory.folder, names.usage, os.O_RDONLY)
             self._open("events", memory.folder, names.events, os.O_RDONLY)
             self._open("pids", pids.folder, "pids.max", os.O_RDWR)
-            for key, name in _HITS_FILES[memory.version].items():
+            if memory.version == 1:
                 with contextlib.suppress(OSError):
-                    self._open(key, memory.folder, name, os.O_RDONLY)
+                    self._open("swap peak", memory.folder, "memory.memsw.max_usage_in_bytes", os.O_RDWR)
             with contextlib.suppress(OSError):  # version 2 has it since 5.19, and can reset it since 6.12
                 self._open("peak", memory.folder, names.peak, os.O_RDWR)
             with contextlib.suppress(OSError):  # only where swap is accounted for
@@ -76,7 +73,9 @@ class CaseCgroup:
         except OSError:
             self._close()
             raise
+        self._fulls = 0
         if self._version == 2:
+            self._fulls = self._count_fulls()
             self._write("swap", 0)
 
     @classmethod
@@ -108,6 +107,7 @@ class CaseCgroup:
         if self._version == 2:
             self._write("limit", limit)
             return
+        self._forget_peaks()
         # Version 1 wants memory ≤ memory + swap at any time, whichever way the limit moves.
         try:
             self._write("limit", limit)
@@ -143,15 +143,28 @@ class CaseCgroup:
                 return int(line[9:])
         return 0
 
-    def limit_hits(self) -> int | None:
-        """Return how often more memory was asked for than this group's own limit allows; None where nobody counts.
+    def was_full(self) -> bool:
+        """Return whether this group's own limit was in the way since the last call, or since it was set.
 
         A process can be killed without, for the memory of a group above, or of the machine.
         """
-        counts = [int(self._read(key)) for key in ("hits", "swap hits") if key in self._fds]
-        events = self._read("events").splitlines()
-        counts += [int(line[4:]) for line in events if line.startswith(b"oom ")]
-        return sum(counts) if counts else None
+        if self._version == 2:
+            before, self._fulls = self._fulls, self._count_fulls()
+            return self._fulls > before
+        limit = int(self._read("limit"))
+        full = any(int(self._read(key)) > limit - _CLOSE for key in ("peak", "swap peak") if key in self._fds)
+        self._forget_peaks()
+        return full or "peak" not in self._fds
+
+    def _count_fulls(self) -> int:
+        """Return how often version 2 wanted to kill something for this group's own limit."""
+        lines = self._read("events").splitlines()
+        return next((int(line[4:]) for line in lines if line.startswith(b"oom ")), 0)
+
+    def _forget_peaks(self) -> None:
+        for key in ("peak", "swap peak"):
+            with contextlib.suppress(OSError):
+                self._write(key, 0)
 
     def remove(self) -> bool:
         """Kill what is still in the group and remove it; False where something will not go within 5 s."""
