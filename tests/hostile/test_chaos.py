@@ -178,6 +178,7 @@ def test_where_programs_cannot_have_their_descriptors_no_jail_starts() -> None:
 # -- clocks --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.hostile
 def test_a_calendar_clock_that_jumps_decides_nothing() -> None:
     mixed = mix(40, seed=11)
     assert mixed.wrong(verify(mixed.records, wild=True, cache="off")) == {}

@@ -304,7 +304,7 @@ def test_a_sweeper_without_rest_beside_a_living_engine_takes_nothing(
     done, swept = threading.Event(), list[LeftOver]()
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)  # noqa: S103 - samples run as a user of their own
-        settings = Settings(workers=2, tier=tier, recycle_after=4, scratch_dir=folder, interpreter=public_interpreter())
+        settings = Settings(workers=2, tier=tier, recycle_after=3, scratch_dir=folder, interpreter=public_interpreter())
 
         def keep_sweeping() -> None:
             while not done.is_set():
@@ -314,7 +314,7 @@ def test_a_sweeper_without_rest_beside_a_living_engine_takes_nothing(
         sweeper.start()
         try:
             with ScaleBoxClient(settings=settings) as client:
-                samples = [{**_SAMPLE, "id": str(n), "code": f"{_SAMPLE['code']}# {n}\n"} for n in range(24)]
+                samples = [{**_SAMPLE, "id": str(n), "code": f"{_SAMPLE['code']}# {n}\n"} for n in range(12)]
                 results = client.fetch(client.submit_batch(samples))
         finally:
             done.set()

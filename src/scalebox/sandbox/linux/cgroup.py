@@ -125,16 +125,8 @@ class CaseCgroup:
         return int(self._read("usage"))
 
     def peak(self) -> int:
-        """Return the most bytes charged since `reset_peak`; since the start, or 0, where the kernel cannot do that."""
+        """Return the most bytes charged since the limit was set; since the start, or 0, where it cannot be had."""
         return int(self._read("peak")) if "peak" in self._fds else 0
-
-    def reset_peak(self) -> bool:
-        """Count the peak from now on; False where the kernel cannot."""
-        try:
-            self._write("peak", 0)
-        except OSError:
-            return False
-        return "peak" in self._fds
 
     def oom_kills(self) -> int:
         """Return how many processes the kernel has killed for want of memory, ever."""
