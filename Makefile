@@ -6,6 +6,7 @@ TEST_VENV := build/test-venv
 BIN := $(VENV)/bin
 TEST_BIN := $(TEST_VENV)/bin
 PYTEST_WORKERS ?= auto
+SOAK_S ?= 300
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
 SOURCES := $(shell find src -type f -not -name '*.pyc' 2>/dev/null)
 SLOW := fidelity or long or languages or hostile or soak
@@ -43,8 +44,8 @@ test-long: $(TEST_VENV)/.wheel  ## the same for compiled languages, packages and
 test-hostile: $(TEST_VENV)/.wheel  ## attacks on the sandbox
 	$(PYTEST) -m hostile --timeout 900
 
-test-soak: $(TEST_VENV)/.wheel  ## many thousands of samples through one engine
-	$(PYTEST) -m soak --timeout 1800
+test-soak: $(TEST_VENV)/.wheel  ## one engine for SOAK_S seconds (300), with kills; nothing may grow or be left
+	SCALEBOX_TEST_SOAK_S=$(SOAK_S) $(PYTEST) -m soak --timeout 1800
 
 lint: $(TEST_VENV)/.wheel
 	$(TEST_BIN)/ruff check .

@@ -99,7 +99,12 @@ class Engine:
         self._tasks: dict[int, _Task] = {}
         self._numbers = itertools.count(1)
         cores = worker_cores(settings.workers)
-        policy = ev.Policy(workers=len(cores), prefetch=settings.prefetch, recycle_after=settings.recycle_after)
+        policy = ev.Policy(
+            workers=len(cores),
+            prefetch=settings.prefetch,
+            recycle_after=settings.recycle_after,
+            join=settings.cache == "on",
+        )
         config = msgspec.json.encode(settings)
         self._pool = Pool(policy, self, cores=cores, config=config, command=command, on_worker_gone=on_worker_gone)
         self.pid = os.getpid()
@@ -136,7 +141,7 @@ class Engine:
         self._pool.post(ev.BatchCancelled(batch_id))
 
     def abandon(self) -> None:
-        """Begin to close without waiting; for finalizers, so it takes no lock."""
+        """Begin to close without waiting; for finalizers, which may come at any time."""
         if self.pid == os.getpid():
             self._pool.post(ev.Shutdown())
 
@@ -210,8 +215,8 @@ class Engine:
                 self._emit(events.BatchAccepted(time.time(), batch, samples))
             case ev.Begun(job):
                 self._tasks[job].begun = time.monotonic()
-            case ev.Resolve(job, result):
-                self._collect(self._tasks.pop(job), result)
+            case ev.Resolve(job, result, shared):
+                self._collect(self._tasks.pop(job), _copied(result) if shared else result)
             case ev.Quarantine(job):
                 self._quarantine(self._tasks[job])
             case ev.BatchDone(batch):
@@ -247,7 +252,13 @@ class Engine:
             own.id, own.problem_id, own.meta = entry.id, entry.problem_id, entry.meta
             _reward(own, entry.reward, task.weights, extracted)
             self._emit(events.SampleFinished(time.time(), task.batch, own, entry.index))
+            self._tell_of_denials(own)
             self._ledger.settle(task.batch, entry.index, own)
+
+    def _tell_of_denials(self, result: VerificationResult) -> None:
+        if result.denied and not result.cached:
+            denied = next((case.id for case in result.cases if case.verdict == Verdict.RESOURCE_DENIED), "")
+            self._emit(events.AccessDenied(time.time(), result.id, denied, tuple(result.denied)))
 
     # --- events to sinks -------------------------------------------------------------------------
 
@@ -310,6 +321,13 @@ def _budget_s(sample: Sample, judge: Limits) -> float:
 def _build_s(language: str, limits: Limits) -> float:
     """Return the seconds of a build that others slow down, and that is made once more for that."""
     return _BUILD_FACTOR * limits.build_s + (0 if language == "python" else _PREPARATION_S)
+
+
+def _copied(outcome: wire.Finished | ev.Synthetic) -> wire.Finished | ev.Synthetic:
+    if isinstance(outcome, ev.Synthetic):
+        return outcome
+    result = msgspec.msgpack.decode(_encode(outcome.result), type=VerificationResult)
+    return msgspec.structs.replace(outcome, result=result)
 
 
 def _result_of(task: _Task, outcome: wire.Finished | ev.Synthetic) -> tuple[VerificationResult, str]:

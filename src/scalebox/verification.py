@@ -415,6 +415,8 @@ class Verification:
             for case in self.cases.get(index) or [CaseResult(id=test.id, verdict=Verdict.NOT_RUN, attempts=0)]
         ]
         verdict = worst(case.verdict for case in cases)
+        # Where the kernel's refusal was not asked about but seen in how the program ended, its reason names the thing.
+        denied = self.denied or [case.detail for case in cases if case.verdict == Verdict.RESOURCE_DENIED]
         result = VerificationResult(
             id=self.sample.id,
             problem_id=self.sample.problem_id,
@@ -427,8 +429,8 @@ class Verification:
             code=self.code,
             message=self.message or _message(cases),
             cases=cases,
-            denied=list(dict.fromkeys(self.denied)),
-            risk=_risk(verdict, self.denied),
+            denied=list(dict.fromkeys(denied)),
+            risk=_risk(verdict, denied),
         )
         result.timings.build_s, result.timings.run_s, result.timings.judge_s = self.build_s, self.run_s, self.judge_s
         return result

@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import functools
 import os
+import signal
 import socket
 import tempfile
 from pathlib import Path
@@ -34,6 +35,7 @@ from scalebox.gate.program import program_of
 from scalebox.languages import python, registry
 from scalebox.languages.toolchain import Missing, Toolchain, prepare, toolchain
 from scalebox.sandbox.jail import Jail, JailConfig
+from scalebox.sandbox.linux import calls
 from scalebox.sandbox.linux.tree import inside
 from scalebox.sandbox.supervision import Cancelled
 from scalebox.sandbox.tiers import Tier, choose
@@ -314,6 +316,7 @@ def main(argv: list[str] | None = None) -> None:
     channel.set_inheritable(False)
     with open(arguments.config_fd, "rb") as file:
         settings = msgspec.json.decode(file.read(), type=Settings)
+    calls.prctl(calls.PR_SET_PDEATHSIG, signal.SIGCONT)  # one that is stopped must see the engine's end, too
     tempfile.tempdir = settings.scratch_dir or None
     if arguments.core is not None:
         with contextlib.suppress(OSError):

@@ -166,3 +166,51 @@ def test_a_class_that_was_wrong_is_off_for_all_until_it_is_trusted_again(tmp_pat
     store.trust()
     assert not store.is_off("python/bytecode")
     assert store.facts()["disagreements"] == []
+
+
+def test_a_class_that_was_wrong_stays_off_when_the_file_breaks(tmp_path: Path) -> None:
+    store = Store(str(tmp_path), MOST)
+    store.disagree("python/text", "s-1", "passed", "assert_fail", certain=True)
+    store.close()
+    (tmp_path / FILE_NAME).write_bytes(b"no database at all, and long enough to be looked at" * 100)
+    again = Store(str(tmp_path), MOST)
+    assert again.is_off("python/text")
+    assert [one["class"] for one in again.facts()["off"]] == ["python/text"]
+    again.trust()
+    assert not again.is_off("python/text")
+    assert not Store(str(tmp_path), MOST).is_off("python/text")
+
+
+def test_a_class_that_was_wrong_is_off_though_the_file_cannot_be_written(tmp_path: Path) -> None:
+    store, other = Store(str(tmp_path), MOST), Store(str(tmp_path), MOST)
+    with sqlite3.connect(tmp_path / FILE_NAME) as busy:
+        busy.execute("BEGIN EXCLUSIVE")
+        store.disagree("python/text", "s-1", "passed", "assert_fail", certain=True)
+        assert store.is_off("python/text")
+        assert other.is_off("python/text")
+        busy.rollback()
+    busy.close()
+
+
+def test_where_nobody_can_be_told_it_is_off_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Store(str(tmp_path), MOST)
+    monkeypatch.setattr(os, "open", lambda *_, **__: (_ for _ in ()).throw(OSError(28, "no space left")))
+    store.disagree("python/text", "s-1", "passed", "assert_fail", certain=True)
+    assert store.is_off("python/text")
+    assert not store.is_off("python/bytecode")
+
+
+def test_where_it_cannot_be_known_all_are_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Store(str(tmp_path), MOST)
+    monkeypatch.setattr(os, "scandir", lambda *_: (_ for _ in ()).throw(OSError(24, "too many open files")))
+    assert store.is_off("python/text")
+
+
+def test_trusting_a_class_again_forgets_what_its_programs_did_too(tmp_path: Path) -> None:
+    store = Store(str(tmp_path), MOST)
+    store.put(b"verdict", "python/text", b"one")
+    store.put(b"run", "python/text run", b"two")
+    store.put(b"other", "python/bytecode", b"three")
+    store.disagree("python/text", "s-1", "passed", "assert_fail", certain=True)
+    store.trust()
+    assert [store.get(key) for key in (b"verdict", b"run", b"other")] == [None, None, b"three"]

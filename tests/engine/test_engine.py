@@ -323,3 +323,33 @@ def test_a_worker_has_the_time_that_a_judge_may_take() -> None:
     for role in ("checker", "interactor"):
         within = _budget_s(parse_sample({**record, role: program}, settings=Settings()), judge)
         assert within - without >= 3 * 2 * judge.wall_s + judge.build_s
+
+
+@pytest.mark.parametrize(("cache", "runs"), [("on", 1), ("off", 2)])
+def test_equal_samples_of_two_batches_run_once_where_results_are_kept(
+    make_engine: MakeEngine, gate: Gate, tmp_path: Path, cache: str, runs: int
+) -> None:
+    log = tmp_path / "log"
+    harness = make_engine(cache=cache)
+    code = f"note {log}\nawait {gate.path}\nfail"
+    first = harness.engine.submit([sample(code, id="a", meta=1)])
+    second = harness.engine.submit([sample(code, id="b", meta=2, reward="all_or_nothing"), sample(code, id="c")])
+    gate.open(2)
+    (one,), (two, three) = harness.fetch(first), harness.fetch(second)
+    assert len(log.read_text().splitlines()) == runs
+    assert [(result.id, result.meta) for result in (one, two, three)] == [("a", 1), ("b", 2), ("c", None)]
+    assert {result.verdict for result in (one, two, three)} == {Verdict.OUTPUT_MISMATCH}
+    assert list(one.reward_parts) != list(two.reward_parts)
+    one.cases[0].stdout = "changed"
+    assert two.cases[0].stdout == three.cases[0].stdout == ""
+
+
+def test_a_sample_whose_twin_is_cancelled_is_verified_all_the_same(make_engine: MakeEngine, gate: Gate) -> None:
+    harness = make_engine(cache="on")
+    first = harness.engine.submit([sample(f"await {gate.path}", id="a")])
+    second = harness.engine.submit([sample(f"await {gate.path}", id="b")], deadline_s=0)
+    harness.engine.cancel(first)
+    (one,) = harness.fetch(first)
+    gate.open(2)  # the worker of the first may not have let go of it yet
+    (two,) = harness.fetch(second)
+    assert (one.verdict, two.verdict) == (Verdict.UNKNOWN, Verdict.PASSED)

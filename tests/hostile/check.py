@@ -58,8 +58,12 @@ def check_attack(target: Target, attack: Attack) -> None:
     result = target.verify(attack.record())
     cases = [(case.verdict, case.detail, case.stderr[-200:]) for case in result.cases]
     assert result.verdict in attack.verdicts, (result.message, cases)
+    if result.verdict == "resource_denied":
+        assert result.denied, "what goes to the audit log names the thing"
+        assert all(what.strip() for what in result.denied), result.denied
     if attack.denied and result.verdict == "resource_denied":
         assert all(attack.denied in case.detail for case in result.cases), cases
+        assert any(attack.denied in what for what in result.denied), result.denied
         assert result.risk == "high"
     _pass(target, attack)
     if result.verdict not in _MAY_TAKE_THE_JAIL:

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import errno
 import importlib
-import os
-import time
-from pathlib import Path
 
 import pytest
 from tests.sandbox.stage import Stage
 
 from scalebox.core.errors import SandboxError
-from scalebox.sandbox import probe, process, tiers
-from scalebox.sandbox.linux import landlock, owner
+from scalebox.sandbox import probe, tiers
 
 CHOOSE = """
 tier = tiers.choose({name!r})
@@ -83,65 +79,3 @@ def test_every_tier_is_found_by_its_file_and_documents_itself() -> None:
 )
 def test_mend_follows_the_step_and_the_errno(step: str, number: int, sysctls: dict[str, str], mend: str) -> None:
     assert mend in probe.mend_for(step, number, sysctls)
-
-
-def test_sweep_removes_what_the_dead_left_and_nothing_else(tmp_path: Path) -> None:
-    mine = tmp_path / owner.tagged("mine")
-    dead = tmp_path / mine.name.replace(f"-{os.getpid()}-", "-1-")
-    elsewhere = tmp_path / "scalebox-n1-1-1-old"
-    elsewhere_new = tmp_path / "scalebox-n1-1-1-new"
-    foreign = tmp_path / "scalebox-notes"
-    for folder in (mine, dead, elsewhere, elsewhere_new, foreign):
-        (folder / "work").mkdir(parents=True)
-    (dead / "work").chmod(0)
-    hour_ago = time.time() - 3600
-    for folder in (mine, elsewhere, foreign):
-        os.utime(folder, (hour_ago, hour_ago))
-    assert process.sweep(str(tmp_path)) == sorted([dead.name, elsewhere.name])
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([mine.name, elsewhere_new.name, foreign.name])
-
-
-def test_sweep_removes_a_tree_however_deep_and_follows_no_links(tmp_path: Path) -> None:
-    outside = tmp_path / "outside"
-    (outside / "kept").mkdir(parents=True)
-    dead = tmp_path / owner.tagged("dead").replace(f"-{os.getpid()}-", "-1-")
-    dead.mkdir()
-    fd = os.open(dead, os.O_RDONLY)
-    for level in range(3000):
-        os.symlink(outside, "link", dir_fd=fd)
-        os.mkdir("folder", dir_fd=fd)
-        inner = os.open("folder", os.O_RDONLY, dir_fd=fd)
-        if level % 1000 == 500:
-            os.chmod("folder", 0, dir_fd=fd)
-        os.close(fd)
-        fd = inner
-    os.close(fd)
-    assert process.sweep(str(tmp_path)) == [dead.name]
-    assert [path.name for path in tmp_path.iterdir()] == ["outside"]
-    assert (outside / "kept").is_dir()
-
-
-def test_process_tier_needs_landlock(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(landlock, "abi", lambda: 0)
-    process.probe_here.cache_clear()
-    try:
-        found = process.TIER.probe()
-    finally:
-        process.probe_here.cache_clear()
-    assert not found.ok
-    assert found.step == "use Landlock"
-
-
-@pytest.mark.parametrize(("version", "told"), [(1, {"TCP", "signals"}), (4, {"signals"}), (6, set())])
-def test_process_tier_tells_what_its_landlock_lacks(
-    monkeypatch: pytest.MonkeyPatch, version: int, told: set[str]
-) -> None:
-    monkeypatch.setattr(landlock, "abi", lambda: version)
-    process.probe_here.cache_clear()
-    try:
-        notes = process.TIER.probe().notes
-    finally:
-        process.probe_here.cache_clear()
-    assert {
-        word for word in ("TCP", "signals") if any(f"ABI {version}" in note and word in note for note in notes)
-    } == told

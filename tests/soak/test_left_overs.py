@@ -50,16 +50,13 @@ def resident_mib() -> float:
     return total * os.sysconf("SC_PAGESIZE") / (1 << 20)
 
 
-def verify_all(
-    mixed: Mixed, seen: set[int], disturb: Callable[[int], None] = lambda _: None, unlucky: int = 0
-) -> list[float]:
-    """Verify through a client, check every result, and return the memory in use, in MiB, every thousand results.
+def verify_all(mixed: Mixed, seen: set[int], disturb: Callable[[int], None] = lambda _: None, unlucky: int = 0) -> None:
+    """Verify through a client, and check every result.
 
     Up to `unlucky` samples may be `internal_error`: they were hit twice, and then nothing may be said of them.
     """
     verdicts: dict[str, str] = {}
     counts: Counter[str] = Counter()
-    memory = []
     with ScaleBoxClient(settings=Settings(workers=2)) as client:
         batch = client.submit_batch(mixed.records)
         for number, result in enumerate(client.stream(batch)):
@@ -67,15 +64,12 @@ def verify_all(
             counts[result.id] += 1
             if number % 50 == 0:
                 seen.update(children(os.getpid()))
-            if number % 1000 == 500:
-                memory.append(resident_mib())
             disturb(number)
     assert set(counts) == set(mixed.right)
     assert set(counts.values()) == {1}
     wrong = mixed.wrong(verdicts)
     assert set(wrong.values()) <= {"internal_error"}, wrong
     assert len(wrong) <= unlucky, wrong
-    return memory
 
 
 # -- many samples --------------------------------------------------------------------------------------------------
@@ -84,15 +78,6 @@ def verify_all(
 def test_a_few_dozen_samples() -> None:
     with nothing_left() as seen:
         verify_all(mix(60, seed=1), seen)
-
-
-@pytest.mark.soak
-@pytest.mark.timeout(900)
-def test_twenty_thousand_samples() -> None:
-    with nothing_left() as seen:
-        memory = verify_all(mix(20_000, seed=2), seen)
-    early, late = max(memory[:3]), max(memory[-3:])
-    assert late < early * 1.2 + 30, memory
 
 
 # -- kills of workers and agents -----------------------------------------------------------------------------------
@@ -131,13 +116,13 @@ def test_a_few_are_killed(*, agents: bool) -> None:
 
 
 @pytest.mark.soak
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("agents", [False, True], ids=["workers", "agents"])
 def test_many_are_killed(*, agents: bool) -> None:
-    killer = Killer(seed=5, kills=40, every=75, agents=agents)
+    killer = Killer(seed=5, kills=20, every=40, agents=agents)
     with nothing_left() as seen:
-        verify_all(mix(4000, seed=6 + agents), seen, killer, unlucky=3)
-    assert len(killer.killed) > 30
+        verify_all(mix(1000, seed=6 + agents), seen, killer, unlucky=3)
+    assert len(killer.killed) > 15
 
 
 # -- ends of the client's process ----------------------------------------------------------------------------------
@@ -161,11 +146,11 @@ class Trainer:
         self.pids |= set(descendants(self.process.pid))
         return self.pids
 
-    def is_all_gone(self) -> None:
+    def is_all_gone(self, within_s: float = 20.0) -> None:
         """Check that the process and all that worked for it are gone, with what they had made."""
         self.process.communicate(timeout=60)
         alive = {pid for pid in self.pids if _alive(pid)}
-        assert comes_true(lambda: not any(map(_alive, self.pids))), f"alive: {alive}"
+        assert comes_true(lambda: not any(map(_alive, self.pids)), within_s), f"alive: {alive}"
         assert comes_true(lambda: not groups(self.pids)), groups(self.pids)
         assert comes_true(lambda: not left_files(self.pids)), left_files(self.pids)
 

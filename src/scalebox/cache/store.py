@@ -6,6 +6,7 @@ A cache may fail, never its user: where the file cannot be had, read or written,
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import logging
 import os
@@ -20,6 +21,8 @@ _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
 
 FILE_NAME = "results.sqlite"
+#: How the names of files begin that say that a class is switched off.
+_MARK = "off-"
 _SCHEMA = 1
 _BUSY_S = 2.0
 #: An entry's time of use is written when it is this much older: a hit should not cost a write.
@@ -36,7 +39,6 @@ CREATE INDEX IF NOT EXISTS entries_used ON entries (used, size);
 CREATE TABLE IF NOT EXISTS counts (name TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS disagreements (at REAL NOT NULL, class TEXT NOT NULL, sample TEXT NOT NULL,
   kept TEXT NOT NULL, fresh TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS off (class TEXT PRIMARY KEY, at REAL NOT NULL) WITHOUT ROWID;
 """
 
 
@@ -44,11 +46,13 @@ class Store:
     """The cache's file in `folder`, with at most `most` bytes of entries."""
 
     def __init__(self, folder: str, most: int) -> None:
+        self._folder = folder
         self._path = os.path.join(folder, FILE_NAME)
         self._most = most
         self._complained = False
-        self._off: frozenset[str] = frozenset()
+        self._off: dict[str, float] | None = {}
         self._off_read = 0.0
+        self._unwritten: frozenset[str] = frozenset()
         self._connection: sqlite3.Connection | None = None
         if make_own(folder):
             self._connection = self._try(self._open)
@@ -120,27 +124,56 @@ class Store:
     # --- trust ---------------------------------------------------------------------------------------
 
     def is_off(self, kind: str) -> bool:
-        """Return whether a class was switched off, by any process, a moment ago at the latest."""
+        """Return whether a class was switched off, by any process, a moment ago at the latest.
+
+        So are all where that cannot be found out.
+        """
         now = time.monotonic()
         if not self._off_read or now - self._off_read > 1.0:
-            rows = self._do(lambda to: to.execute("SELECT class FROM off").fetchall())
-            self._off, self._off_read = frozenset(row[0] for row in rows or ()), now
-        return kind in self._off
+            self._off, self._off_read = self._marks(), now
+        return self._off is None or kind in self._off or kind in self._unwritten
+
+    def _marks(self) -> dict[str, float] | None:
+        """Return the classes that are off, and since when; None where that is not known.
+
+        Each is a file of its own beside the database, which may break and is begun anew then: trust is not.
+        """
+        try:
+            with os.scandir(self._folder) as entries:
+                marks = [entry for entry in entries if entry.name.startswith(_MARK)]
+                return {_class_of(mark.name): mark.stat().st_mtime for mark in marks}
+        except (FileNotFoundError, NotADirectoryError):
+            return {}
+        except OSError:
+            return None
 
     def disagree(self, kind: str, sample: str, kept: str, fresh: str, *, certain: bool) -> None:
         """Write down that a kept result was not what a run gave; where that is certain, switch its class off."""
 
         def write(to: sqlite3.Connection) -> None:
             to.execute("INSERT INTO disagreements VALUES (?, ?, ?, ?, ?)", (time.time(), kind, sample, kept, fresh))
-            if certain:
-                to.execute("INSERT OR IGNORE INTO off VALUES (?, ?)", (kind, time.time()))
 
+        if certain:
+            self._switch_off(kind)
         self._do(write)
+
+    def _switch_off(self, kind: str) -> None:
         self._off_read = 0.0
+        try:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+            os.close(os.open(os.path.join(self._folder, _name_of(kind)), flags, 0o600))
+        except OSError as error:
+            self._unwritten |= {kind}  # for this process at least
+            _log.warning("the cache's class %s was found wrong, and other processes cannot be told: %s", kind, error)
 
     def trust(self) -> None:
         """Switch all classes on again, and forget why they were off. Their entries go: one of them was wrong."""
+        for kind in self._marks() or ():
+            self._do(functools.partial(_distrust, kind=kind))
+            with contextlib.suppress(OSError):
+                os.unlink(os.path.join(self._folder, _name_of(kind)))
         self._do(lambda to: to.executescript(_TRUST))
+        self._unwritten = frozenset()
         self._off_read = 0.0
 
     def count(self, **numbers: int) -> None:
@@ -158,7 +191,9 @@ class Store:
 
     def facts(self) -> dict[str, Any]:
         """Return what is in the store, as plain data."""
-        return self._do(_facts) or {}
+        off = [{"class": name, "at": at} for name, at in sorted((self._marks() or {}).items())]
+        facts = self._do(_facts) or {}
+        return {**facts, "off": off} if facts or off else {}
 
     def close(self) -> None:
         """Close the file."""
@@ -194,9 +229,21 @@ class Store:
 
 
 _TRUST = """
-DELETE FROM entries WHERE class IN (SELECT class FROM off); DELETE FROM off; DELETE FROM disagreements;
+DELETE FROM disagreements;
 UPDATE counts SET number = (SELECT COALESCE(SUM(size), 0) FROM entries) WHERE name = 'bytes';
 """
+
+
+def _distrust(to: sqlite3.Connection, kind: str) -> None:
+    to.execute("DELETE FROM entries WHERE class IN (?, ?)", (kind, f"{kind} run"))
+
+
+def _name_of(kind: str) -> str:
+    return _MARK + kind.replace("/", "+")
+
+
+def _class_of(name: str) -> str:
+    return name.removeprefix(_MARK).replace("+", "/")
 
 
 def _check_version(version: int) -> None:
@@ -253,12 +300,10 @@ def _transaction(to: sqlite3.Connection) -> Any:
 
 def _facts(to: sqlite3.Connection) -> dict[str, Any]:
     classes = to.execute("SELECT class, COUNT(*), SUM(size) FROM entries GROUP BY class ORDER BY class").fetchall()
-    off = to.execute("SELECT class, at FROM off ORDER BY class").fetchall()
     wrong = to.execute("SELECT at, class, sample, kept, fresh FROM disagreements ORDER BY at").fetchall()
     return {
         "classes": {name: {"entries": entries, "bytes": size} for name, entries, size in classes},
         "counts": dict(to.execute("SELECT name, number FROM counts ORDER BY name")),
-        "off": [{"class": name, "at": at} for name, at in off],
         "disagreements": [
             dict(zip(("at", "class", "sample", "kept", "fresh"), row, strict=True)) for row in wrong
         ],

@@ -175,6 +175,17 @@ def _languages(_: Settings) -> Iterator[Check]:
             yield Check(name=name, state="note", text=str(missing), mend=language.install)
 
 
+def _left_overs(settings: Settings) -> Iterator[Check]:
+    from scalebox.sandbox.leftovers import sweep
+
+    left = len(sweep(settings.scratch_dir, dry_run=True))
+    if left:
+        text = f"{left} things of engines that are gone"
+        yield Check(name="left-overs", state="note", text=text, mend="run `scalebox sweep`")
+    else:
+        yield Check(name="left-overs", state="ok", text="nothing is left of engines that are gone")
+
+
 def _self_test(settings: Settings) -> Iterator[Check]:
     """Verify one program for real, from the client to the jail and back."""
     test = {"stdin": python.SELF_TEST_INPUT, "stdout": python.SELF_TEST_OUTPUT}
@@ -198,6 +209,7 @@ _EXAMINATIONS: tuple[Callable[[Settings], Iterator[Check]], ...] = (
     _cgroup,
     _interpreter,
     _languages,
+    _left_overs,
     _self_test,
 )
 

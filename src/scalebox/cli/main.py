@@ -29,6 +29,7 @@ COMMANDS = {
     "token": "Make, list and revoke the tokens of a server.",
     "audit": "Check or search the audit log.",
     "problems": "Load problems into a store, and look after it.",
+    "sweep": "Remove what engines that are gone have left on this machine.",
     "bench": "Measure fixed workloads beside the machine's own limit.",
 }
 

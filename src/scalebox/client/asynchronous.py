@@ -11,6 +11,7 @@ from typing import Any, Protocol, Self
 import msgspec
 
 from scalebox.client.embedded import EmbeddedTransport
+from scalebox.client.housekeeping import Housekeeping
 from scalebox.client.waiting import LoopWaiting, Waiting
 from scalebox.core.errors import InputError
 from scalebox.core.events import Sink
@@ -188,8 +189,7 @@ def again(kind: type[Any], url: str, settings: Settings, token: str) -> Any:
 
 
 def _build_engine(settings: Settings, sinks: Sequence[Sink] = ()) -> Engine:
-    def clean_up(_pid: int) -> None:
-        """Remove what jails of workers that are gone have left: a worker that was killed could not."""
-        import_module("scalebox.sandbox.leftovers").sweep(settings.scratch_dir)
-
-    return Engine(settings, sinks=sinks, on_worker_gone=clean_up)
+    housekeeping = Housekeeping(settings.scratch_dir)
+    engine = Engine(settings, sinks=sinks, on_worker_gone=housekeeping.worker_gone)
+    housekeeping.look_around()
+    return engine

@@ -57,7 +57,10 @@ class SampleQuarantined(Event, frozen=True):
 
 
 class AccessDenied(Event, frozen=True):
-    """The kernel refused something forbidden to a program under test (audit)."""
+    """The kernel refused something forbidden to a program under test (audit): the names of what that was.
+
+    `case_id` is the first case that is `resource_denied`; empty where all cases have other labels all the same.
+    """
 
     sample_id: str
     case_id: str

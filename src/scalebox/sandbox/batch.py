@@ -8,6 +8,7 @@ is full.
 
 from __future__ import annotations
 
+import errno
 import os
 import select
 import signal
@@ -279,3 +280,11 @@ def blame_memory(outcomes: Sequence[Outcome], kills: int) -> None:
         killed = list(outcomes)
     for outcome in sorted(killed, key=lambda outcome: -outcome.memory_bytes)[:kills]:
         outcome.cause = "memory"
+
+
+def blame_machine(outcomes: Sequence[Outcome], *, no_memory: bool, no_disk: bool) -> None:
+    """Mark as `lost` what ended for want of memory or disk that was not the program's to use up."""
+    for outcome in outcomes:
+        killed = outcome.signal == signal.SIGKILL and outcome.cause == "exited"
+        if (no_memory and killed) or (no_disk and outcome.fault.errno in (errno.ENOSPC, errno.EDQUOT)):
+            outcome.cause = "lost"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from scalebox.core import values
 from scalebox.core.limits import MIB, Limits
 from scalebox.sandbox import agent
-from scalebox.sandbox.linux import landlock, seccomp, tree
+from scalebox.sandbox.linux import landlock, owner, seccomp, tree
 from scalebox.sandbox.outcome import Fault
 from scalebox.sandbox.tiers import LaunchSpec
 
@@ -33,7 +33,7 @@ _DEVICES = ("/dev/null", "/dev/zero", "/dev/full")
 def launch_spec(config: JailConfig, control_fd: int, script_fd: int, cgroup_procs: list[str]) -> LaunchSpec:
     """Return what the tier needs to start the agent."""
     return LaunchSpec(
-        argv=[config.interpreter, "-S", "-s", "-B", "-c", agent.BOOT, str(script_fd)],
+        argv=[config.interpreter, "-X", owner.argument(), "-S", "-s", "-B", "-c", agent.BOOT, str(script_fd)],
         # Functions of libraries are looked up at the start, or each child would look up its own.
         env={"PYTHONHASHSEED": "0", "PYTHONUTF8": "1", "LANG": "C.UTF-8", "PATH": "/usr/bin:/bin", "LD_BIND_NOW": "1"},
         pass_fds=[control_fd, script_fd],

@@ -329,7 +329,11 @@ def interact(
     try:
         run.run()
         kills = [jail.settle(dirty=not run.is_tidy(jail)) for jail in parties]
-        return run.result((kills[0], kills[1]))
+        result = run.result((kills[0], kills[1]))
+        for jail, outcome in zip(parties, (result.solution, result.interactor), strict=True):
+            if jail.robbed:
+                outcome.cause = "lost"
+        return result
     except Cancelled:
         for jail in parties:
             jail.clean()

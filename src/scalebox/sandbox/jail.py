@@ -23,7 +23,7 @@ from scalebox.core.errors import SandboxError
 from scalebox.core.limits import MIB, Limits
 from scalebox.sandbox import confinement, usage
 from scalebox.sandbox.answers import read_answer, read_build
-from scalebox.sandbox.batch import MOST, Batch, Case, blame_memory
+from scalebox.sandbox.batch import MOST, Batch, Case, blame_machine, blame_memory
 from scalebox.sandbox.channel import Channel, HungUp
 from scalebox.sandbox.compiled import Compiled
 from scalebox.sandbox.linux.cgroup import CaseCgroup
@@ -40,6 +40,8 @@ _STARVED_FACTOR = 4.0
 _NUMBERS = itertools.count()
 #: More memory for an agent that has to clean up after a program that used all there was.
 _ROOM_TO_CLEAN_MB = 64
+#: A disk with less than this left is full.
+_FULL_BYTES = 1 * MIB
 
 
 class JailConfig(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,6 +79,8 @@ class Jail:
         self._cgroup: CaseCgroup | None = None
         self._base_bytes = 0
         self._ooms = 0
+        #: Whether the kernel killed something of the last run though there was memory left under the jail's own limit.
+        self.robbed = False
         self._limits = Limits()
         self._scratch_mb = 0
 
@@ -126,6 +130,8 @@ class Jail:
         if self._cgroup is not None:
             self._base_bytes = self._cgroup.usage() + 8 * MIB
             self._ooms = self._cgroup.oom_kills()
+        else:
+            self._ooms = usage.machine_oom_kills()
         self._test_itself()
 
     def _test_itself(self) -> None:
@@ -232,6 +238,7 @@ class Jail:
             build.tests = self._await_build(self._tests, limits, ordered, patient=True)
         if tools and self._oom_kills() and not build.ok:  # a compiler of it was killed; no case must be blamed for that
             build.message = build.message or f"the build needed more than {limits.build_memory_mb} MiB"
+        build.lost = build.lost or (tools and self.robbed and not build.ok)
         build.seconds = time.monotonic() - begun
         if build.ok and not self._bound_memory(limits.memory_mb, limits):
             self.clean()
@@ -281,7 +288,7 @@ class Jail:
             return Build(ok=False, message=f"the build needed more than {limits.build_memory_mb} MiB")
         if signal.SIGXCPU in signals:
             return Build(ok=False, message=f"the build took more than {math.ceil(limits.build_s)} s of CPU time")
-        return Build(ok=False, message="the compiler crashed on this source", lost=not signals)
+        return Build(ok=False, message="the compiler crashed on this source", lost=not signals or self.robbed)
 
     def ask(self, request: dict[str, Any], fds: Sequence[int], seconds: float) -> dict[str, Any] | None:
         """Return what the open program, one that takes requests, answers to this; None where it did not in time.
@@ -335,13 +342,32 @@ class Jail:
         return True
 
     def _oom_kills(self) -> int:
-        """Return how many processes the kernel has killed for want of memory since the last look."""
+        """Return how many processes the kernel has killed since the last look for going over the jail's own limit."""
+        self.robbed = False
         if self._cgroup is None:
             return 0
         count = self._cgroup.oom_kills()
-        grown = count - self._ooms
-        self._ooms = count
-        return grown
+        grown, self._ooms = count - self._ooms, count
+        self.robbed = grown > 0 and not self._cgroup.was_full()
+        return 0 if self.robbed else grown
+
+    def _is_robbed(self, outcomes: Sequence[Outcome]) -> bool:
+        """Return whether what was killed of these may have been so for the memory of others."""
+        if self._cgroup is None and any(outcome.signal == signal.SIGKILL for outcome in outcomes):
+            before, self._ooms = self._ooms, usage.machine_oom_kills()
+            return self._ooms > before
+        return self.robbed
+
+    def _disk_is_full(self) -> bool:
+        """Return whether the disk that the scratch folder shares with others is full."""
+        scratch = self.facts.get("scratch", {})
+        if scratch.get("kind") != "dir":
+            return False
+        try:
+            disk = os.statvfs(scratch["root"])
+        except OSError:
+            return False
+        return disk.f_bavail * disk.f_frsize < _FULL_BYTES or (disk.f_files > 0 and disk.f_favail == 0)
 
     # -- its cases --------------------------------------------------------------------------------------------
 
@@ -379,9 +405,11 @@ class Jail:
             # Not what it waited for its own children and threads, or for the answers that it made us give.
             ours = (stopped.cpu_s + batch.supervision_s) / max(1.0, self._limits.cpus)
             stopped.waited_s = max(0.0, min(waited, stopped.wall_s - ours))
+        no_disk = self._disk_is_full()  # before what the program wrote is removed
         kills = self.settle(dirty=cause != "exited" or batch.dirty)
         outcomes = batch.outcomes(cause, stopped)
         blame_memory(outcomes, kills)
+        blame_machine(outcomes, no_memory=self._is_robbed(outcomes), no_disk=no_disk)
         return outcomes
 
     def settle(self, *, dirty: bool) -> int:
@@ -413,7 +441,7 @@ class Jail:
         try:
             cause = pair.run({**solution, "processes": processes}, {**tests, "processes": processes}, copies)
             kills = self.settle(dirty=cause != "exited" or pair.dirty)
-            return pair.outcome(cause, kills=kills)
+            return pair.outcome("lost" if self.robbed else cause, kills=kills)
         except Cancelled:
             self.clean()
             raise

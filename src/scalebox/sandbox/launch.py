@@ -8,6 +8,7 @@ pipe's end without a failure means that the agent runs. Standard library only.
 from __future__ import annotations
 
 import contextlib
+import errno
 import itertools
 import json
 import os
@@ -25,6 +26,7 @@ _NAMESPACES: Final = (
     ("PID", calls.CLONE_NEWPID), ("network", calls.CLONE_NEWNET), ("IPC", calls.CLONE_NEWIPC),
     ("UTS", calls.CLONE_NEWUTS), ("cgroup", calls.CLONE_NEWCGROUP),
 )  # fmt: skip
+_PROMISED_FDS: Final = 1024
 _MOST_FDS: Final = 1 << 16  # the worker passes few, and the limit may be a billion
 _KEPT_CAPABILITIES: Final = (calls.CAP_KILL, calls.CAP_SYS_ADMIN)
 
@@ -73,6 +75,7 @@ def _launch(spec: Spec, status_fd: int) -> None:
             os.sched_setaffinity(0, spec["cores"])
     os.umask(0o022)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    _allow_descriptors()
     confine, grant = _CONFINERS[spec["tier"]](spec)
     ours, theirs = socket.socketpair()
     pid = os.fork()
@@ -87,6 +90,17 @@ def _launch(spec: Spec, status_fd: int) -> None:
         with contextlib.suppress(BrokenPipeError):
             ours.sendall(b".")
     os.waitpid(pid, 0 if spec["trial"] else os.WNOHANG)
+
+
+def _allow_descriptors() -> None:
+    """See that the jail may have as many open files as programs are promised, whatever whoever started us allows."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < _PROMISED_FDS:
+        with step(f"allow {_PROMISED_FDS} open files"):
+            try:
+                resource.setrlimit(resource.RLIMIT_NOFILE, (_PROMISED_FDS, max(hard, _PROMISED_FDS)))
+            except ValueError as error:  # as Python has it where the kernel says EPERM
+                raise OSError(errno.EMFILE, f"{error}, which is {hard}") from None
 
 
 def _become_agent(

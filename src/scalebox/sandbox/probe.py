@@ -65,5 +65,6 @@ _SYSCTLS: Final = (
 _BY_STEP: Final = {
     "use Landlock": "boot a kernel >= 5.13 with CONFIG_SECURITY_LANDLOCK=y and landlock in its lsm= list",
     "find children": "boot a kernel with CONFIG_PROC_CHILDREN=y, and mount /proc",
+    "allow 1024 open files": "raise the hard limit of open files of what starts the engine (ulimit -Hn, LimitNOFILE=)",
     "use seccomp": "boot a kernel with CONFIG_SECCOMP_FILTER=y",
 }

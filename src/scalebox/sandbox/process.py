@@ -17,12 +17,11 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import functools
 import os
 import secrets
 import tempfile
-import time
-from pathlib import Path
 from typing import Final
 
 from scalebox.core.errors import SandboxError
@@ -41,7 +40,6 @@ _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NOTE_TCP: Final = "TCP is refused by seccomp alone: Landlock ABI {} has no network rules (4 has)"
 _NOTE_SIGNALS: Final = "signals to others are refused by seccomp alone: Landlock ABI {} has no signal scope (6 has)"
 _NETWORK_SINCE, _SIGNAL_SCOPE_SINCE = 4, 6  # Landlock ABIs
-_STALE_S: Final = 30 * 60.0
 
 
 class _Process:
@@ -50,17 +48,20 @@ class _Process:
     automatic = True
 
     def __init__(self) -> None:
-        self._agents: set[int] = set()
+        #: Of each agent, a lock on its scratch folder.
+        self._agents: dict[int, int] = {}
 
     def probe(self) -> tiers.Probe:
         return probe_here()
 
     def launch(self, spec: tiers.LaunchSpec) -> tiers.Launched:
         scratch = _make_scratch()
+        lock = _lock(scratch)
         try:
             launched = tiers.start(self.name, spec, _standing(scratch))
         except BaseException:
-            _remove(scratch)
+            _unlock(lock)
+            remove_folder(scratch)
             raise
         version, own_user = landlock.abi(), ids.may_change_user()
         launched.facts |= {
@@ -69,32 +70,16 @@ class _Process:
             "signal_others": own_user or version >= _SIGNAL_SCOPE_SINCE,
             "since": owner.start_time(launched.pid, zombies=True) or 0,
         }
-        self._agents.add(launched.pid)
+        self._agents[launched.pid] = lock
         return launched
 
     def cleanup(self, launched: tiers.Launched) -> None:
         family.kill(launched.pid)
-        self._agents.discard(launched.pid)
+        lock = self._agents.pop(launched.pid, -1)
         # What an agent leaves that was itself killed is ours now, as the next subreaper above.
         family.kill_orphans(launched.facts["since"], self._agents)
-        _remove(launched.facts["scratch"]["root"])
-
-
-def sweep(folder: str | None = None) -> list[str]:
-    """Remove the scratch folders of dead owners, and of this user's others from before 30 minutes; return their names.
-
-    A folder of a live owner is left alone, however old.
-    """
-    swept = []
-    for path in sorted(Path(folder or tempfile.gettempdir()).glob(f"{owner.PREFIX}*")):
-        try:
-            age = time.time() - path.lstat().st_mtime
-        except OSError:
-            continue
-        foreign = owner.is_tagged(path.name) and not owner.of_this_namespace(path.name)
-        if (owner.is_orphan(path.name) or (foreign and age > _STALE_S)) and _remove(str(path)):
-            swept.append(path.name)
-    return swept
+        remove_folder(launched.facts["scratch"]["root"])
+        _unlock(lock)
 
 
 def _make_scratch() -> str:
@@ -118,11 +103,46 @@ def _make_scratch() -> str:
     return scratch
 
 
+def _lock(scratch: str) -> int:
+    """Return a descriptor that keeps the folder locked while this process lives; -1 where its disk has no locks.
+
+    It tells those in other PID namespaces that the folder is in use.
+    """
+    fd = -1
+    try:
+        fd = os.open(scratch, _FOLDER)
+        fcntl.flock(fd, fcntl.LOCK_SH)
+    except OSError:
+        _unlock(fd)
+        return -1
+    return fd
+
+
+def _unlock(fd: int) -> None:
+    if fd >= 0:
+        os.close(fd)
+
+
+def is_locked(scratch: str) -> bool:
+    """Return whether a living process holds the folder; also true where that cannot be found out."""
+    try:
+        fd = os.open(scratch, _FOLDER)
+    except OSError:
+        return True
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return False
+    except OSError:
+        return True
+    finally:
+        os.close(fd)
+
+
 def _standing(scratch: str) -> dict[str, object]:
     return {"scratch": scratch, "outer_id": ids.jail_id() if ids.may_change_user() else None}
 
 
-def _remove(path: str) -> bool:
+def remove_folder(path: str) -> bool:
     """Remove a folder, however deep and whatever permissions its owner took away; say whether it is gone."""
     with contextlib.suppress(OSError):  # gone, or no folder
         _grant_access(path)
@@ -200,7 +220,7 @@ def probe_here() -> tiers.Probe:
     try:
         return probe.by_launch("process", notes, _standing(scratch))
     finally:
-        _remove(scratch)
+        remove_folder(scratch)
 
 
 TIER: tiers.Tier = _Process()

@@ -29,6 +29,15 @@ def seconds_of(agent_pid: int) -> tuple[float, float, float]:
     return table.sum(case for program in table.below(agent_pid) for case in table.below(program))
 
 
+def machine_oom_kills() -> int:
+    """Return how many processes of the machine the kernel has killed for want of memory; 0 where it does not tell."""
+    try:
+        with open("/proc/vmstat", "rb") as file:
+            return next((int(line[9:]) for line in file if line.startswith(b"oom_kill ")), 0)
+    except OSError:
+        return 0
+
+
 def starves(agent_pid: int, ordered: float) -> bool:
     """Return whether a build ordered at that time (time.monotonic) is kept from its end by others on the machine.
 

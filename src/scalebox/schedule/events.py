@@ -27,6 +27,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     max_failed_starts: int = 3
     #: Every so many jobs, one comes from the batches in turn and not from the oldest.
     fair_every: int = 4
+    #: Whether a job waits for an equal one of another batch that is under way, and gets its result.
+    join: bool = False
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
@@ -151,10 +153,14 @@ class Begun(msgspec.Struct, frozen=True):
 
 
 class Resolve(msgspec.Struct, frozen=True):
-    """The job's one result: what came with SampleDone, or a Synthetic."""
+    """The job's one result: what came with SampleDone, or a Synthetic.
+
+    One that is `shared` is given to other jobs, too: nobody may change it. Those that share it come first.
+    """
 
     job: int
     result: Any
+    shared: bool = False
 
 
 class Synthetic(msgspec.Struct, frozen=True):

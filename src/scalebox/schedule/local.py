@@ -6,6 +6,7 @@ import contextlib
 import logging
 import os
 import selectors
+import threading
 import time
 import weakref
 from collections import deque
@@ -65,7 +66,7 @@ class Pool:
         _POOLS.add(self)
 
     def post(self, event: ev.Event) -> None:
-        """Hand over an event, from any thread; takes no lock, so a finalizer may call it too."""
+        """Hand over an event, from any thread; a finalizer may call it too."""
         self._posted.append(event)
         self._bell.ring()
 
@@ -80,12 +81,13 @@ class Pool:
             for number in list(self._workers):
                 self._bury(number)
             self._selector.close()
+            self._bell.close()
 
     def forget(self) -> None:
         """Close the descriptors, in a forked child: workers must see when the process that owns them ends."""
         for process in self._workers.values():
             process.forget()
-        self._bell.close()
+        self._bell.forget()
         self._selector.close()
 
     def _turn(self) -> None:
@@ -215,29 +217,37 @@ class Pool:
 
 
 class _Bell:
-    """Wakes a selector from any thread. Closed when nobody can ring it any more."""
+    """Wakes a selector from any thread, until it is closed; then ringing does nothing."""
 
     def __init__(self) -> None:
         self._fd = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
+        # Against a number that is another's by the time it is written to. Reentrant, for finalizers.
+        self._lock = threading.RLock()
 
     def fileno(self) -> int:
         return self._fd
 
     def ring(self) -> None:
-        with contextlib.suppress(OSError):
-            os.eventfd_write(self._fd, 1)
+        with self._lock, contextlib.suppress(OSError):
+            if self._fd >= 0:
+                os.eventfd_write(self._fd, 1)
 
     def silence(self) -> None:
         with contextlib.suppress(OSError):
             os.eventfd_read(self._fd)
 
     def close(self) -> None:
+        with self._lock:
+            self.forget()
+
+    def forget(self) -> None:
+        """Close it without the lock, which may be held for ever in a forked child."""
         fd, self._fd = self._fd, -1
         if fd >= 0:
             os.close(fd)
 
     def __del__(self) -> None:
-        self.close()
+        self.forget()
 
 
 _POOLS: weakref.WeakSet[Pool] = weakref.WeakSet()

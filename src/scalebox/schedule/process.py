@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from scalebox.core import wire
+from scalebox.sandbox.linux import owner
 
 _CHUNK = 256 * 1024
 _TAIL_BYTES = 8192
@@ -42,7 +43,7 @@ class WorkerProcess:
             theirs.callback(os.close, config_fd)
             self._process = subprocess.Popen(
                 [
-                    *(command or (_python(), *COMMAND)),
+                    *(command or (_python(), "-X", owner.argument(), *COMMAND)),
                     *("--channel", str(other.fileno()), "--config-fd", str(config_fd), "--core", str(core)),
                 ],
                 stdin=subprocess.DEVNULL,

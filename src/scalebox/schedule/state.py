@@ -8,6 +8,8 @@ Each job gets exactly one Resolve, unless its batch gets a BatchFailed; each bat
                 └─────────────────────┴─────────────────────────────────┘
     worker   starting ──WorkerUp──▶ up ──recycled──▶ draining ──StopWorker──▶ stopping ──WorkerDown──▶ (a new one)
 
+With `join`, a job that is equal to one of another batch waits for that one's result, and runs only if it comes to none.
+
 A job that is resolved before its worker has let go of it (cancelled, past its deadline) stays with the worker as a
 ghost: nothing is sent there that would wait for it, and its late result is dropped.
 """
@@ -24,6 +26,7 @@ import msgspec
 from scalebox.core.verdicts import Verdict
 from scalebox.schedule import events as ev
 from scalebox.schedule.cost import CostBook
+from scalebox.schedule.joins import Joins
 from scalebox.schedule.queue import FairQueue
 
 _MAX_QUARANTINED = 10_000
@@ -69,6 +72,7 @@ class Machine:
         self._policy = policy
         self._costs = CostBook()
         self._queue = FairQueue(self._costs, policy.fair_every)
+        self._joins = Joins()
         self._open: dict[str, dict[int, ev.Job]] = {}  # jobs without a result, by batch
         self._deadlines: list[tuple[float, str]] = []
         self._blame: dict[int, int] = {}
@@ -128,7 +132,8 @@ class Machine:
         if event.deadline is not None:
             heapq.heappush(self._deadlines, (event.deadline, event.batch))
         known_bad = [job for job in event.jobs if job.fingerprint in self._quarantined]
-        self._queue.add(event.batch, (job for job in event.jobs if job.fingerprint not in self._quarantined))
+        wanted = [job for job in event.jobs if job.fingerprint not in self._quarantined]
+        self._queue.add(event.batch, [job for job in wanted if not (self._policy.join and self._joins.joins(job))])
         for job in known_bad:
             self._resolve(job, QUARANTINED)
         if not event.jobs:
@@ -153,13 +158,21 @@ class Machine:
         for job in list(self._open[batch_id].values()):
             self._resolve(job, outcome)
 
-    def _resolve(self, job: ev.Job, result: Any) -> None:
+    def _pass_on(self, job: ev.Job, result: Any) -> None:
+        """Give a job's result to those that waited for it."""
+        for other in self._joins.leave(job):
+            self._resolve(other, result, shared=True)
+
+    def _resolve(self, job: ev.Job, result: Any, *, shared: bool = False) -> None:
         self._blame.pop(job.id, None)
         jobs = self._open[job.batch]
         del jobs[job.id]
-        self._say(ev.Resolve(job.id, result))
+        self._say(ev.Resolve(job.id, result, shared))
         if not jobs:
             self._end(job.batch)
+        for other in self._joins.leave(job):  # what ended this one is no business of theirs: one of them runs
+            if not self._joins.joins(other):
+                self._queue.hurry(other)
 
     def _end(self, batch_id: str) -> None:
         del self._open[batch_id]
@@ -174,6 +187,7 @@ class Machine:
             self._queue.drop(batch_id)
             self._say(ev.BatchFailed(batch_id, failure))
         self._blame.clear()
+        self._joins.clear()
 
     # --- jobs at workers -------------------------------------------------------------------------
 
@@ -196,6 +210,7 @@ class Machine:
             job = held.job
             self._costs.learn(job.group, job.cases, now - (held.since if held.started is None else held.started))
             self._queue.learned(job.group)
+            self._pass_on(job, event.result)
             self._resolve(job, event.result)
         self._retire_if_due(event.worker, now)
 

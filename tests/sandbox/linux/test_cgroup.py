@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from scalebox.sandbox.linux import cgroup, owner
+from scalebox.sandbox.linux import cgroup
 from scalebox.sandbox.linux.cgroup import CaseCgroup
 
 JOIN = "import sys\nfor f in sys.argv[1:]: open(f, 'w').write('0')\n"
@@ -85,16 +85,6 @@ def test_remove_kills_what_is_left(group: CaseCgroup) -> None:
     assert not any(os.path.exists(folder) for folder in folders)
 
 
-def test_sweep_removes_groups_of_dead_owners_only(group: CaseCgroup) -> None:
-    code = "from scalebox.sandbox.linux.cgroup import CaseCgroup\ng = CaseCgroup.create('lost')\nprint(*g.procs_files)"
-    lost = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    swept = cgroup.sweep()
-    assert {os.path.dirname(path) for path in lost} <= set(swept)
-    assert not any(os.path.exists(path) for path in lost)
-    assert all(os.path.exists(path) for path in group.procs_files)
-    assert not any(path.startswith(tuple(swept)) for path in group.procs_files)
-
-
 def unified(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own: str, handed_on: dict[str, str]) -> None:
     """Play a version 2 hierarchy at `tmp_path` in which `handed_on` are the groups' subtree controllers."""
     for path, controllers in handed_on.items():
@@ -159,19 +149,30 @@ def test_own_group_is_found_below_the_mount(path: str, root: str, below: str) ->
     assert cgroup.below(path, root) == below
 
 
-def test_names_tell_the_living_from_the_dead() -> None:
-    name = owner.tagged("x")
-    assert not owner.is_orphan(name)
-    assert owner.is_tagged(name)
-    ended = subprocess.run(
-        [sys.executable, "-c", "from scalebox.sandbox.linux import owner; print(owner.tagged('x'))"],
-        capture_output=True, text=True, check=True,
-    ).stdout.strip()  # fmt: skip
-    assert owner.is_orphan(ended)
-    parts = name.split("-")
-    reused = "-".join([*parts[:3], "1", *parts[4:]])
-    assert owner.is_orphan(reused), "the pid lives, but is another process's now"
-    assert not owner.is_orphan(ended.replace(parts[1], "n1")), "of another PID namespace: nobody here can tell"
-    for other in ("", "scalebox-", "scalebox-x", "other-n1-2-3-x", "scalebox-n1-2-x"):
-        assert not owner.is_orphan(other)
-        assert not owner.is_tagged(other)
+def test_only_its_own_limit_makes_a_group_full(group: CaseCgroup) -> None:
+    group.set_memory(64 * MIB)
+    assert in_group(group, "x = bytearray(16 << 20)").returncode == 0
+    assert not group.was_full()
+    assert in_group(group, "x = bytearray(256 << 20)").returncode == -9
+    assert group.was_full()
+    assert not group.was_full(), "told once"
+    assert in_group(group, "x = bytearray(48 << 20)").returncode == 0
+    group.set_memory(32 * MIB)
+    assert not group.was_full(), "what was in use under another limit does not count"
+
+
+def test_version_2_counts_what_its_own_limit_ends(tmp_path: Path) -> None:
+    events = "low 0\nhigh 0\nmax 7\noom {}\noom_kill {}\noom_group_kill 0\n"
+    for name in ("memory.max", "memory.current", "memory.swap.max", "pids.max", "cgroup.procs"):
+        (tmp_path / name).write_text("0\n")
+    (tmp_path / "memory.events").write_text(events.format(3, 2))
+    home = cgroup.Home(2, str(tmp_path))
+    group = CaseCgroup(home, home)
+    assert not group.was_full()
+    (tmp_path / "memory.events").write_text(events.format(3, 4))
+    assert not group.was_full(), "killed for a group above"
+    (tmp_path / "memory.events").write_text(events.format(4, 5))
+    assert group.was_full()
+    for path in list(tmp_path.iterdir()):
+        path.unlink()
+    assert group.remove()

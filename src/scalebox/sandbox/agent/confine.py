@@ -86,6 +86,11 @@ def end_with_parent() -> None:
     _prctl(PR_SET_PDEATHSIG, 9, 0, 0, 0)
 
 
+def wake_with_parent() -> None:
+    """Have the kernel let this process go on when its parent ends: one that somebody has stopped must see the end."""
+    _prctl(PR_SET_PDEATHSIG, 18, 0, 0, 0)
+
+
 def set_no_new_privileges() -> None:
     if _prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
         raise _failed("no_new_privs")

@@ -68,6 +68,8 @@ def _prepare_interpreter(config: dict[str, Any]) -> int:
     """Make this process the one that all others are copies of; return the far end of its standard input."""
     # PID 1 without handlers is deaf to every signal from inside; CPython installs one for SIGINT.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    sys._xoptions.clear()  # whose we are is for those outside
+    confine.wake_with_parent()
     confine.set_subreaper()
     confine.set_dumpable(False)
     gc.disable()

@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -38,6 +39,9 @@ _MEMORY_FILES: Final = {
     2: _Files("memory.max", "memory.current", "memory.peak", "memory.events"),
 }
 
+#: So close to its limit a group of version 1 comes when that is in the way: memory is charged by the page.
+_CLOSE: Final = 1 << 20
+
 
 class CaseCgroup:
     """A group that bounds and counts the memory and the processes of one jail.
@@ -58,6 +62,9 @@ class CaseCgroup:
             self._open("usage", memory.folder, names.usage, os.O_RDONLY)
             self._open("events", memory.folder, names.events, os.O_RDONLY)
             self._open("pids", pids.folder, "pids.max", os.O_RDWR)
+            if memory.version == 1:
+                with contextlib.suppress(OSError):
+                    self._open("swap peak", memory.folder, "memory.memsw.max_usage_in_bytes", os.O_RDWR)
             with contextlib.suppress(OSError):  # version 2 has it since 5.19, and can reset it since 6.12
                 self._open("peak", memory.folder, names.peak, os.O_RDWR)
             with contextlib.suppress(OSError):  # only where swap is accounted for
@@ -66,7 +73,9 @@ class CaseCgroup:
         except OSError:
             self._close()
             raise
+        self._fulls = 0
         if self._version == 2:
+            self._fulls = self._count_fulls()
             self._write("swap", 0)
 
     @classmethod
@@ -98,6 +107,7 @@ class CaseCgroup:
         if self._version == 2:
             self._write("limit", limit)
             return
+        self._forget_peaks()
         # Version 1 wants memory ≤ memory + swap at any time, whichever way the limit moves.
         try:
             self._write("limit", limit)
@@ -115,16 +125,8 @@ class CaseCgroup:
         return int(self._read("usage"))
 
     def peak(self) -> int:
-        """Return the most bytes charged since `reset_peak`; since the start, or 0, where the kernel cannot do that."""
+        """Return the most bytes charged since the limit was set; since the start, or 0, where it cannot be had."""
         return int(self._read("peak")) if "peak" in self._fds else 0
-
-    def reset_peak(self) -> bool:
-        """Count the peak from now on; False where the kernel cannot."""
-        try:
-            self._write("peak", 0)
-        except OSError:
-            return False
-        return "peak" in self._fds
 
     def oom_kills(self) -> int:
         """Return how many processes the kernel has killed for want of memory, ever."""
@@ -133,10 +135,33 @@ class CaseCgroup:
                 return int(line[9:])
         return 0
 
+    def was_full(self) -> bool:
+        """Return whether this group's own limit was in the way since the last call, or since it was set.
+
+        A process can be killed without, for the memory of a group above, or of the machine.
+        """
+        if self._version == 2:
+            before, self._fulls = self._fulls, self._count_fulls()
+            return self._fulls > before
+        limit = int(self._read("limit"))
+        full = any(int(self._read(key)) > limit - _CLOSE for key in ("peak", "swap peak") if key in self._fds)
+        self._forget_peaks()
+        return full or "peak" not in self._fds
+
+    def _count_fulls(self) -> int:
+        """Return how often version 2 wanted to kill something for this group's own limit."""
+        lines = self._read("events").splitlines()
+        return next((int(line[4:]) for line in lines if line.startswith(b"oom ")), 0)
+
+    def _forget_peaks(self) -> None:
+        for key in ("peak", "swap peak"):
+            with contextlib.suppress(OSError):
+                self._write(key, 0)
+
     def remove(self) -> bool:
         """Kill what is still in the group and remove it; False where something will not go within 5 s."""
         self._close()
-        left = [folder for folder in self._folders if not _remove(folder)]
+        left = [folder for folder in self._folders if not remove(folder)]
         return not left
 
     def _open(self, key: str, folder: str, name: str, flags: int) -> None:
@@ -220,7 +245,7 @@ def _mounts() -> dict[str, Mount]:
         for line in file:
             head, _, tail = line.partition(" - ")
             kind, _, options = tail.split()[:3]
-            root, folder = (_OCTAL.sub(lambda octal: chr(int(octal[1], 8)), field) for field in head.split()[3:5])
+            root, folder = map(unescaped, head.split()[3:5])
             if kind == "cgroup2":
                 mounts[""] = Mount(folder, root)
             elif kind == "cgroup":
@@ -234,22 +259,47 @@ def below(path: str, root: str) -> str:
     return f"/{inner.strip('/')}" if inner.strip("/") else ""
 
 
-def sweep(prefix: str = owner.PREFIX) -> list[str]:
-    """Kill and remove the groups that processes of this PID namespace made and left when they died; return them."""
+def unescaped(field: str) -> str:
+    """Return a path as it is, of which mountinfo writes blanks and the like as octal numbers."""
+    return _OCTAL.sub(lambda octal: chr(int(octal[1], 8)), field)
+
+
+def marked() -> Iterator[tuple[str, owner.Mark]]:
+    """Yield the groups that bear a mark, wherever in the hierarchies, each before those in it.
+
+    Engines make theirs where they stand, which is not where we do: all of a user's groups have to be looked through.
+    """
+    mounts = _mounts()
+    for root in dict.fromkeys(mounts[name].folder for name in (*_CONTROLLERS, "") if name in mounts):
+        for folder, names, _ in os.walk(root):  # which bears with groups that go meanwhile
+            for name in sorted(names):
+                mark = owner.mark_of(name)
+                if mark is not None:
+                    yield os.path.join(folder, name), mark
+
+
+def marked_here(pid: int) -> Iterator[str]:
+    """Yield the groups with the mark of a process that is gone, of those that are where we make ours."""
     homes = set()
     for controller in _CONTROLLERS:
         with contextlib.suppress(OSError):
             homes.add(find_home(controller).folder)
-    swept = []
     for home in sorted(homes):
         for name in sorted(os.listdir(home)):
-            folder = os.path.join(home, name)
-            if owner.is_orphan(name, prefix) and _remove(folder):
-                swept.append(folder)
-    return swept
+            mark = owner.mark_of(name)
+            if mark is not None and mark.pid == pid and mark.dead:
+                yield os.path.join(home, name)
 
 
-def _remove(folder: str) -> bool:
+def is_empty(folder: str) -> bool:
+    """Return whether it is certain that no process is in a group, of whatever PID namespace."""
+    for name, empty in (("cgroup.events", "populated 0"), ("pids.current", "0")):
+        with contextlib.suppress(OSError):
+            return empty in Path(folder, name).read_text(encoding="ascii").splitlines()
+    return False
+
+
+def remove(folder: str) -> bool:
     """Kill whatever is in `folder` until it can be removed; False after 5 s."""
     deadline = time.monotonic() + _REMOVE_TIMEOUT_S
     pause = 0.001
@@ -265,6 +315,7 @@ def _remove(folder: str) -> bool:
         with contextlib.suppress(OSError):
             for pid in Path(folder, "cgroup.procs").read_text(encoding="ascii").split():
                 with contextlib.suppress(OSError):
-                    os.kill(int(pid), signal.SIGKILL)
+                    if int(pid):  # 0 stands for one of another PID namespace, and would be ourselves
+                        os.kill(int(pid), signal.SIGKILL)
         time.sleep(pause)
         pause = min(2 * pause, 0.1)

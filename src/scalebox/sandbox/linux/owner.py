@@ -1,12 +1,36 @@
-"""Names that say which process owns a thing, so that what a dead one left can be told from what a live one uses."""
+"""Names that say which process owns a thing, so that what a dead one left can be told from what a live one uses.
+
+A mark is a process's number with the time at which it started: numbers come again, the two together do not. Both mean
+something in one PID namespace and one time namespace alone, so the mark names these too.
+"""
 
 from __future__ import annotations
 
 import os
 import re
+from typing import NamedTuple
 
 PREFIX = "scalebox-"
+_OPTION = "scalebox.owner="
 _TAG = re.compile(r"n(\d+)-(\d+)-(\d+)-")
+
+
+class Mark(NamedTuple):
+    """Who owns a thing: the namespaces that its number is of, the number, and when the process started."""
+
+    namespace: int
+    pid: int
+    start: int
+
+    @property
+    def foreign(self) -> bool:
+        """Whether nobody here can tell if the owner lives."""
+        return self.namespace != _namespace()
+
+    @property
+    def dead(self) -> bool:
+        """Whether the owner is gone for certain."""
+        return not self.foreign and start_time(self.pid) != self.start
 
 
 def start_time(pid: int, *, zombies: bool = False) -> int | None:
@@ -14,35 +38,45 @@ def start_time(pid: int, *, zombies: bool = False) -> int | None:
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             fields = file.read().rpartition(b")")[2].split()
+        # A process whose first thread has ended looks like a zombie as long as others of its threads go on.
+        lives = zombies or fields[0] not in (b"Z", b"X") or len(os.listdir(f"/proc/{pid}/task")) > 1
     except OSError:
         return None
-    return int(fields[19]) if zombies or fields[0] not in (b"Z", b"X") else None
+    return int(fields[19]) if lives else None
 
 
-def tagged(name: str, prefix: str = PREFIX) -> str:
+def tagged(name: str) -> str:
     """Return `name` with the calling process's mark before it."""
     pid = os.getpid()
-    return f"{prefix}n{_pid_namespace()}-{pid}-{start_time(pid)}-{name}"
+    return f"{PREFIX}n{_namespace()}-{pid}-{start_time(pid)}-{name}"
 
 
-def is_orphan(name: str, prefix: str = PREFIX) -> bool:
-    """Say whether `name` bears the mark of a process of this PID namespace that is gone."""
-    match = _TAG.match(name.removeprefix(prefix)) if name.startswith(prefix) else None
-    if match is None or int(match[1]) != _pid_namespace():
-        return False
-    return start_time(int(match[2])) != int(match[3])
+def argument() -> str:
+    """Return what marks a process that we start, a value of Python's option -X: it does nothing, and /proc shows it."""
+    return f"{_OPTION}{tagged('')}"
 
 
-def of_this_namespace(name: str, prefix: str = PREFIX) -> bool:
-    """Say whether a process of this PID namespace made this name: only then can its life be told."""
-    match = _TAG.match(name.removeprefix(prefix)) if name.startswith(prefix) else None
-    return match is not None and int(match[1]) == _pid_namespace()
+def mark_of_process(pid: int) -> Mark | None:
+    """Return the mark in a process's command line; None where it bears none, or is gone."""
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            words = file.read(4096).split(b"\0")
+    except OSError:
+        return None
+    option = words[2].decode("ascii", "replace") if len(words) > 2 and words[1] == b"-X" else ""
+    return mark_of(option.removeprefix(_OPTION)) if option.startswith(_OPTION) else None
 
 
-def is_tagged(name: str, prefix: str = PREFIX) -> bool:
-    """Say whether `tagged` made this name, in whatever PID namespace."""
-    return name.startswith(prefix) and _TAG.match(name.removeprefix(prefix)) is not None
+def mark_of(name: str) -> Mark | None:
+    """Return the mark that `tagged` put before a name; None where there is none."""
+    match = _TAG.match(name.removeprefix(PREFIX)) if name.startswith(PREFIX) else None
+    return None if match is None else Mark(int(match[1]), int(match[2]), int(match[3]))
 
 
-def _pid_namespace() -> int:
-    return os.stat("/proc/self/ns/pid").st_ino
+def _namespace() -> int:
+    """Return a number for our PID and time namespaces: start times count from the boot that a time namespace shows."""
+    pid = os.stat("/proc/self/ns/pid").st_ino
+    try:
+        return int(f"{pid}{os.stat('/proc/self/ns/time').st_ino}")
+    except OSError:  # before Linux 5.6
+        return pid
