@@ -40,7 +40,7 @@ from scalebox.sinks import open_sinks
 _log = logging.getLogger(__name__)
 
 #: Seconds that a worker may need for a sample beyond what its limits add up to, before it counts as lost.
-_SLACK_S = 30.0
+_SLACK_S = 60.0
 _SLACK_PER_CASE_S = 1.0
 #: More for languages with compilers: a build may take several times its limit of CPU time, and be made twice; and a
 #: worker may wait for what another prepares for the compiler, once on each machine.
