@@ -15,7 +15,8 @@ from scalebox.core.result import CaseResult, Stage, VerificationResult
 from scalebox.core.sample import CallTest, JudgeProgram, ProgramTest, PytestTest, Sample, StdinTest, Test
 from scalebox.core.settings import Settings
 from scalebox.core.verdicts import Verdict, worst
-from scalebox.execute.doubt import Again, Doubts
+from scalebox.core.wire import Again
+from scalebox.execute.doubt import Doubts
 from scalebox.execute.interactive import transcript
 from scalebox.execute.judges import Judge, Unbuilt
 from scalebox.execute.label import denied_text, label, label_build

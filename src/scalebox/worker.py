@@ -19,8 +19,8 @@ from scalebox.core.result import VerificationResult
 from scalebox.core.sample import AssertTest, CallTest, HarnessTest, ProgramTest, PytestTest, Sample, StdinTest, Test
 from scalebox.core.settings import Settings
 from scalebox.core.verdicts import Verdict
+from scalebox.core.wire import Again
 from scalebox.execute.builds import Builds
-from scalebox.execute.doubt import Again
 from scalebox.execute.judges import Home, Judges
 from scalebox.execute.native import Native
 from scalebox.execute.programs import assemble

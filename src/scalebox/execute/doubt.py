@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-from scalebox.core.result import CaseResult, VerificationResult
+from scalebox.core.result import CaseResult
 from scalebox.core.sample import Sample
 from scalebox.core.verdicts import Verdict
-
-
-class Again(msgspec.Struct, frozen=True, array_like=True):
-    """What a first run of a sample came to, and the places of the tests that are to be run again, alone."""
-
-    result: VerificationResult
-    doubtful: list[int]
+from scalebox.core.wire import Again
 
 
 class Doubts:
