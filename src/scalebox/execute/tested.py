@@ -33,7 +33,7 @@ class Run(NamedTuple):
 
     `whole`: it had all the copies of the solution that it was to have. `refused`: what the tests themselves asked for,
     apart from the solution, that no text of a test can have here. `doubt`: why failures may be the fault of a busy
-    machine.
+    machine. `allowed_cpu_s`: how much CPU time a case may have taken.
     """
 
     report: Report
@@ -43,6 +43,7 @@ class Run(NamedTuple):
     whole: bool = True
     refused: tuple[str, ...] = ()
     doubt: str = ""
+    allowed_cpu_s: float = 0.0
 
 
 class Part(NamedTuple):
@@ -165,7 +166,18 @@ class Tested:
         found = report(outcome.frames, outcome.board)
         cases = [case for case in found.cases if case.name == name and case.status not in ("unreached", "over")]
         ends = {name: _end_of(outcome, by_itself=found.reason == "")}
-        return Run(found._replace(cases=cases), ends, outcome.solution, 1, doubt=outcome.doubt) if cases else None
+        return (
+            Run(
+                found._replace(cases=cases),
+                ends,
+                outcome.solution,
+                1,
+                doubt=outcome.doubt,
+                allowed_cpu_s=outcome.allowed_cpu_s,
+            )
+            if cases
+            else None
+        )
 
     # -- runs -------------------------------------------------------------------------------------------------
 
@@ -193,7 +205,7 @@ class Tested:
                 cut[running.name] = running
             result = Run(
                 found._replace(cases=cases), ends, outcome.solution, runs, not outcome.broken, self._refused(outcome),
-                doubt,
+                doubt, outcome.allowed_cpu_s,
             )  # fmt: skip
             if running is None or skip_from >= 0 or self._together or outcome.broken:
                 return result

@@ -233,7 +233,7 @@ class Batch(Supervision):
         for pipe in outputs:
             pipe.drain(ended=True)
         if outcome.cause == "exited":
-            if outcome.cpu_s > self.limits.cpu_s:
+            if outcome.cpu_s > self.limits.cpu_s and outcome.cpu_s > self.clock.cpu_s():
                 outcome.cause = "cpu"
             elif any(pipe.over for pipe in outputs):
                 outcome.cause = "output"

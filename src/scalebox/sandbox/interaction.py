@@ -257,7 +257,7 @@ class Interaction(Sides):
             if self._judging:
                 return None, max(0.01, min(left, rest))
             return ("exited" if self._has_had_its_chance() else None), _LOOK_S
-        cpu_left = self.limits.cpu_s - solution.cpu_s
+        cpu_left = self.clock.cpu_s() - solution.cpu_s
         wall_s = self.clock.wall_s(solution.cpu_s + interactor.cpu_s, solution.waited_s, solution.age_s)
         wall_left = wall_s - (solution.age_s - interactor.cpu_s - interactor.waited_s)
         if cpu_left < 0:
@@ -299,7 +299,7 @@ class Interaction(Sides):
             self._tell_of_stopped(outcome)
         elif outcome.cause == "lost" and not party.over:  # stopped because of the other
             outcome.cause = "exited"
-        elif outcome.cpu_s > party.limits.cpu_s:
+        elif outcome.cpu_s > party.limits.cpu_s and (party is not self._solution or outcome.cpu_s > self.clock.cpu_s()):
             outcome.cause = "cpu"
         elif party.says.over or any(pipe.over for pipe in party.outputs):
             outcome.cause = "output"

@@ -1,8 +1,9 @@
 """What a run may take on a machine that others keep busy, and whether its end can be told from theirs.
 
-CPU time is what a program is judged by, and load moves it little; time by the clock is a backstop. The first run of a
-case keeps its limits, and where the machine was busy its end may be in doubt. A run that is `alone` labels: it has so
-much more time by the clock as it waited for a CPU, up to a bound.
+CPU time is what a program is judged by, for load moves it far less than the clock, which is a backstop. The first run
+of a case keeps its limits, and where the machine was busy its end may be in doubt. A run that is `alone` labels: it has
+so much more time by the clock as it waited for a CPU, and so much more CPU time as the CPU was slower than it can be,
+both up to a bound.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from scalebox.core.limits import Limits
 from scalebox.sandbox.linux.pressure import BUSY_STOLEN, Load, Meter
 from scalebox.sandbox.outcome import Cause, Outcome
 from scalebox.sandbox.usage import STARVED
+from scalebox.sandbox.yardstick import Yardstick
 
-#: A busy machine makes a program need more CPU time (caches and cores are shared), but not so much more.
-MARGIN = 1.25
+#: A busy machine makes a program need more CPU time (caches and cores are shared), but not more than so many times.
+MARGIN = 2.0
 #: A run that labels has at most so many times its time by the clock, or so many seconds more if that is longer.
 STRETCH, LEAST_STRETCH_S = 4.0, 20.0
 
@@ -38,6 +40,7 @@ class Clock:
         self._load: Load | None = None
         #: Whether a case was given more CPU time than it may have, to see whether it ends.
         self.granted = False
+        self._slowness: list[float] = []
 
     @property
     def soft_s(self) -> float:
@@ -53,11 +56,12 @@ class Clock:
     def slow(self) -> None:
         """Take note that a case has become slow: from now on the load counts for it."""
         METER.mark()
+        YARDSTICK.slowness()
 
     def check(self, cpu: float, waited: float, age: float) -> tuple[Cause | None, float]:
         """Return which limit a case that has had this has passed, or for how long it cannot pass any."""
         limits = self._limits
-        cpu_s, wall_s = limits.cpu_s, self.wall_s(cpu, waited, age)
+        cpu_s, wall_s = self.cpu_s(), self.wall_s(cpu, waited, age)
         if not self._pace.alone and cpu_s < cpu <= MARGIN * cpu_s and self._delayed(waited, age):
             cpu_s *= MARGIN
             self.granted = True
@@ -66,6 +70,15 @@ class Clock:
         if age > wall_s:
             return "wall", 0.0
         return None, max(0.01, min((cpu_s - cpu) / max(1.0, limits.cpus), wall_s - age))
+
+    def cpu_s(self) -> float:
+        """Return how much CPU time a case may take; more than its limit in a run that labels, on a CPU that is slow."""
+        if not self._pace.alone:
+            return self._limits.cpu_s
+        self._slowness.append(YARDSTICK.slowness())
+        if not self._busy():
+            return self._limits.cpu_s
+        return self._limits.cpu_s * min(MARGIN, sum(self._slowness) / len(self._slowness))
 
     def wall_s(self, cpu: float, waited: float, age: float) -> float:
         """Return how long such a case may take by the clock."""
@@ -88,6 +101,7 @@ class Clock:
             # What waited little has slept, unless the kernel keeps no count of that, or the host took the time.
             doubtful = starved or (self._busy() and (not waited or self._stolen()))
         elif outcome.cause == "cpu":
+            # One that was stopped had it all: no load makes a program need so much more.
             near = outcome.cpu_s <= MARGIN * self._limits.cpu_s
             doubtful = near and (self.granted or starved or self._busy())
         else:
@@ -114,5 +128,5 @@ class Clock:
         return self._load.busy
 
 
-#: Of this process: its jails run one after another.
-METER = Meter()
+#: Of this process: its jails run one after another, on its own core.
+METER, YARDSTICK = Meter(), Yardstick()

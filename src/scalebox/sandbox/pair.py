@@ -44,7 +44,7 @@ class PairOutcome(msgspec.Struct, kw_only=True):
     """One run of tests against a solution. `cause` says how it ended; `cpu`, `wall`: at the limit of a case.
 
     `frames` and `board` are what the tests left; `cpu_s`, `wall_s`, `waited_s` are those of a case that was cut off,
-    and `doubt` says why the run's end may be the fault of a busy machine.
+    and `doubt` says why the run's end may be the fault of a busy machine. A case may have `allowed_cpu_s`.
     `solution` and `tests` are what became of the two processes; the solution's output is in the first. `broken`: a
     copy of it left something behind, so that no further one could be had.
     """
@@ -58,6 +58,7 @@ class PairOutcome(msgspec.Struct, kw_only=True):
     wall_s: float = 0.0
     waited_s: float = 0.0
     doubt: str = ""
+    allowed_cpu_s: float = 0.0
     broken: bool = False
 
 
@@ -181,7 +182,7 @@ class Pair(Sides):
         return PairOutcome(
             cause=cause, frames=os.pread(self._frames, FRAME_BYTES, 0), board=os.pread(self._board, BOARD_BYTES, 0),
             solution=solution, tests=tests, cpu_s=cpu, wall_s=wall, waited_s=waited,
-            doubt=doubt, broken=self._solution.broken,
+            doubt=doubt, allowed_cpu_s=self.clock.cpu_s(), broken=self._solution.broken,
         )  # fmt: skip
 
     def _told(self, side: Side) -> Outcome:
