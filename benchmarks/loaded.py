@@ -1,6 +1,6 @@
 """Labels on a machine that others keep busy: honest programs near their CPU limit, and loops without end.
 
-    python benchmarks/loaded.py [--honest N] [--loops N] [--cpu-s S] [--hogs-per-core N]
+    python benchmarks/loaded.py [--honest N] [--loops N] [--cpu-s S] [--hogs-per-core N] [--most-s S]
 
 Hogs compute beside the workers on every core. The work of an honest program is set, by a calibration in CPU time, to 50
 to 80 % of its limit. Prints one JSON object: counts of labels by class, and what the second runs cost. The exit code is
@@ -139,6 +139,7 @@ def main() -> None:
     parser.add_argument("--loops", type=int, default=500)
     parser.add_argument("--cpu-s", type=float, default=2.0)
     parser.add_argument("--hogs-per-core", type=int, default=2)
+    parser.add_argument("--most-s", type=float, default=float("inf"), help="report on what is there after so long")
     arguments = parser.parse_args()
     batch = samples(arguments.honest, arguments.loops, arguments.cpu_s, rounds_per_s())
     with hogs(arguments.hogs_per_core), ScaleBoxClient(settings=Settings()) as client:
@@ -146,6 +147,8 @@ def main() -> None:
         results = []
         for result in client.stream(client.submit_batch(batch)):
             results.append(result)
+            if time.monotonic() - begun > arguments.most_s:
+                break
             if len(results) % 50 == 0:
                 print(f"{len(results)} of {len(batch)}", file=sys.stderr, flush=True)
         seconds = time.monotonic() - begun

@@ -166,18 +166,10 @@ class Tested:
         found = report(outcome.frames, outcome.board)
         cases = [case for case in found.cases if case.name == name and case.status not in ("unreached", "over")]
         ends = {name: _end_of(outcome, by_itself=found.reason == "")}
-        return (
-            Run(
-                found._replace(cases=cases),
-                ends,
-                outcome.solution,
-                1,
-                doubt=outcome.doubt,
-                allowed_cpu_s=outcome.allowed_cpu_s,
-            )
-            if cases
-            else None
-        )
+        if not cases:
+            return None
+        found = found._replace(cases=cases)
+        return Run(found, ends, outcome.solution, 1, doubt=outcome.doubt, allowed_cpu_s=outcome.allowed_cpu_s)
 
     # -- runs -------------------------------------------------------------------------------------------------
 
