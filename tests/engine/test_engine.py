@@ -323,3 +323,19 @@ def test_a_worker_has_the_time_that_a_judge_may_take() -> None:
     for role in ("checker", "interactor"):
         within = _budget_s(parse_sample({**record, role: program}, settings=Settings()), judge)
         assert within - without >= 3 * 2 * judge.wall_s + judge.build_s
+
+
+def test_what_is_in_doubt_is_run_again_alone(make_engine: MakeEngine, tmp_path: Path) -> None:
+    harness = make_engine()
+    note = tmp_path / "runs"
+    others = [sample(f"pass {n}", id=f"s{n}") for n in range(10)]
+    doubtful, *_ = harness.verify(sample(f"note {note}\ndoubt", id="doubtful"), *others)
+    assert doubtful.verdict == Verdict.PASSED
+    assert len(note.read_text().splitlines()) == 2
+    assert harness.kinds().count("SampleFinished") == 11
+
+
+def test_what_cannot_be_run_again_in_time_is_unknown(make_engine: MakeEngine) -> None:
+    harness = make_engine(reverify_wait_s=0.0)
+    (result,) = harness.verify(sample("doubt", id="doubtful"))
+    assert (result.verdict, result.masked) == (Verdict.UNKNOWN, True)
