@@ -9,6 +9,7 @@ from scalebox.sandbox import pace
 from scalebox.sandbox.linux.pressure import Load
 from scalebox.sandbox.outcome import Outcome
 from scalebox.sandbox.pace import LEAST_STRETCH_S, MARGIN, STRETCH, Clock, Pace
+from scalebox.sandbox.yardstick import Yardstick
 
 LIMITS = Limits(cpu_s=2.0, wall_s=10.0)
 QUIET, BUSY = Load(0.0, 0.0, 0.5), Load(0.9, 0.0, 5.0)
@@ -124,5 +125,5 @@ def test_alone_it_has_more_cpu_time_on_a_slow_cpu_up_to_a_bound(machine: Machine
 def test_a_yardstick_tells_how_many_times_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
     times = iter([0.0, 2.0, 0.0, 1.0, 0.0, 3.0])
     monkeypatch.setattr("scalebox.sandbox.yardstick.time.thread_time", lambda: next(times))
-    yardstick = pace.Yardstick()
+    yardstick = Yardstick()
     assert [yardstick.slowness() for _ in range(3)] == [1.0, 1.0, 3.0]

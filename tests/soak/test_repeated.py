@@ -94,7 +94,7 @@ def rounds(runs: int, count: int, folder: Path) -> None:
 @pytest.mark.timeout(36_000)
 @pytest.mark.parametrize(
     ("runs", "count"),
-    [pytest.param(4, 100, marks=pytest.mark.soak), pytest.param(20, 1000, marks=[pytest.mark.soak, pytest.mark.long])],
+    [pytest.param(4, 100, marks=pytest.mark.soak), pytest.param(20, 1000, marks=pytest.mark.long)],
 )
 def test_labels_are_the_same_in_every_run(tmp_path: Path, runs: int, count: int) -> None:
     rounds(runs, count, tmp_path)

@@ -21,7 +21,7 @@ class Kernel:
         self.proc, self.cgroup, self.now = folder / "proc", folder / "group", 100.0
         (self.proc / "pressure").mkdir(parents=True)
         self.cgroup.mkdir()
-        monkeypatch.setattr(pressure.time, "monotonic", lambda: self.now)
+        monkeypatch.setattr(pressure, "_now", lambda: self.now)
         self.say(self.proc / "loadavg", "1.0 1.0 1.0 1/99 7\n")
         self.stolen(0.0)
 

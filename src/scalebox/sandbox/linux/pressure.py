@@ -14,6 +14,8 @@ BUSY_QUEUE = 1.5
 #: A window shorter than this says little, one longer than this little of now.
 _SHORTEST_S, _LONGEST_S = 0.2, 60.0
 
+_now = time.monotonic
+
 
 class Load(NamedTuple):
     """Shares from 0 to 1; `pressure` is None where the kernel keeps none, `queue` is runnable tasks per CPU."""
@@ -71,7 +73,7 @@ class Meter:
 
     def _counters(self, read: dict[Path, _Pressure | None]) -> _Counters:
         waiting = {str(file): pressure.total_s for file, pressure in read.items() if pressure is not None}
-        return _Counters(time.monotonic(), waiting, _stolen(self._proc / "stat"))
+        return _Counters(_now(), waiting, _stolen(self._proc / "stat"))
 
     def _queue(self) -> float:
         try:
