@@ -8,13 +8,13 @@ TEST_BIN := $(TEST_VENV)/bin
 PYTEST_WORKERS ?= auto
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
 SOURCES := $(shell find src -type f -not -name '*.pyc' 2>/dev/null)
-SLOW := fidelity or long or hostile or soak
-PYTEST := $(TEST_BIN)/python -m pytest
+SLOW := fidelity or long or languages or hostile or soak
+PYTEST := sh tools/tests.sh $(TEST_BIN)/python -m pytest
 UV_COMPILE := $(BIN)/uv pip compile --universal --generate-hashes --no-emit-index-url --no-header --quiet
 
 .DEFAULT_GOAL := help
 .PHONY: help demo dev test check tests lint format types imports docs bench clean requirements wheel \
-        test-fidelity test-long test-hostile test-soak toolchains
+        test-languages test-fidelity test-long test-hostile test-soak toolchains
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 24
@@ -30,6 +30,9 @@ check: lint types imports  ## static checks
 
 tests: $(TEST_VENV)/.wheel  ## the fast suites
 	SCALEBOX_TEST_WHEEL=1 $(PYTEST) -n $(PYTEST_WORKERS) -m "not ($(SLOW))"
+
+test-languages: $(TEST_VENV)/.wheel  ## labels in other languages than the first
+	$(PYTEST) -n $(PYTEST_WORKERS) -m languages --timeout 900
 
 test-fidelity: $(TEST_VENV)/.wheel  ## labels over third-party data (SCALEBOX_TEST_DATA names its folder)
 	$(PYTEST) -m fidelity --timeout 1800

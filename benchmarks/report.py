@@ -27,11 +27,11 @@ HEAD = """| benchmark | tests/s | machine's limit | ratio | naive | more |
 BESIDES = {"name", "workers", "runs", "tier", "cases", "requests", "samples", *COLUMNS}
 
 
-def measure(name: str) -> dict[str, Any]:
-    """Run one benchmark as a user would."""
+def measure(name: str) -> dict[str, Any] | None:
+    """Run one benchmark as a user would; return None where it failed, which it has said itself."""
     command = [str(Path(sys.executable).with_name("scalebox")), "bench", name, "--json"]
-    output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
-    return dict(json.loads(output))
+    done = subprocess.run(command, check=False, stdout=subprocess.PIPE, text=True)
+    return dict(json.loads(done.stdout)) if done.returncode == 0 else None
 
 
 def number(value: float | None) -> str:
@@ -50,10 +50,15 @@ def row(figures: dict[str, Any]) -> str:
 def main() -> None:
     """Measure, keep the figures, and write the table."""
     kept = json.loads(FIGURES.read_text(encoding="utf-8")) if FIGURES.exists() else {}
+    failed = []
     for name in sys.argv[1:] or [name for name in NAMES if name != "humaneval" or "SCALEBOX_TEST_DATA" in os.environ]:
         print(f"{name} …", flush=True)
-        kept[name] = measure(name)
-        print(row(kept[name]), end="", flush=True)
+        figures = measure(name)
+        if figures is None:
+            failed.append(name)
+            continue
+        kept[name] = figures
+        print(row(figures), end="", flush=True)
     FIGURES.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
     tier = next((figures["tier"] for figures in kept.values() if "tier" in figures), "no")
     workers = max(figures["workers"] for figures in kept.values())
@@ -65,6 +70,8 @@ def main() -> None:
     before, _, rest = GUIDE.read_text(encoding="utf-8").partition(BEGIN)
     _, _, after = rest.partition(END)
     GUIDE.write_text(f"{before}{BEGIN}{where}{HEAD}{rows}{END}{after}", encoding="utf-8")
+    if failed:
+        sys.exit(f"failed, so their figures are the old ones: {', '.join(failed)}")
 
 
 if __name__ == "__main__":

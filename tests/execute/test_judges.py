@@ -18,7 +18,7 @@ from scalebox.sandbox import tiers
 from scalebox.sandbox.supervision import Cancelled
 from scalebox.worker import Verifier
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(900)
 
 
 @pytest.fixture(scope="module", params=["namespace", "process"])

@@ -19,7 +19,7 @@ from scalebox.parse import parse_sample
 from scalebox.sandbox.probes.host import descendants
 from scalebox.worker import Verifier
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(900)
 
 #: Small, so that the judges that run into them do so soon.
 LIMITS = Limits(cpu_s=0.5, wall_s=15.0, memory_mb=200, output_mb=1.0, build_s=60.0, disk_mb=64)

@@ -44,6 +44,15 @@ def _for_everybody(folder: str) -> bool:
         return False
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of all languages but the first: together they take minutes."""
+    for item in items:
+        name = getattr(item, "callspec", None) and item.callspec.params.get("language")  # type: ignore[attr-defined]
+        if Path(__file__).parent in item.path.parents and isinstance(name, str) and name not in FIRST:
+            item.add_marker("languages")
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Print how many of each language's labels were expected, run and skipped: the table of the reference."""
     counts: dict[str, Counter[str]] = {}

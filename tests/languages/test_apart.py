@@ -6,7 +6,7 @@ import pytest
 from tests.languages.conftest import Verify
 from tests.languages.programs import ALL, c
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(900)
 
 _HEAD = "#include <sys/stat.h>\n#include <sys/file.h>\n#include <fcntl.h>\n#include <utime.h>\n#include <signal.h>\n"
 

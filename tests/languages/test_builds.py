@@ -189,7 +189,7 @@ HOSTILE = {
 }  # fmt: skip
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_source_is_a_compile_error(verify: Verify, name: str) -> None:
     language, source, said = HOSTILE[name]
@@ -202,7 +202,7 @@ def test_a_hostile_source_is_a_compile_error(verify: Verify, name: str) -> None:
     assert verify("c", test.program, (test.stdin, test.stdout)).verdict == "passed"
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("language", ["c", "perl"])
 def test_cases_leave_nothing_to_each_other(verify: Verify, language: str) -> None:
     result = verify(language, ALL[language].looks, *[("", "clean\n")] * 4)

@@ -10,7 +10,7 @@ from scalebox.core.settings import Settings
 from scalebox.languages.toolchain import Missing, toolchain
 from scalebox.parse import parse_sample
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(900)
 
 #: Language → the program, its further files. It doubles what it reads.
 PROGRAMS: dict[str, tuple[str, dict[str, str]]] = {

@@ -13,7 +13,7 @@ from scalebox.languages.toolchain import Missing, toolchain
 from scalebox.parse import parse_sample
 from scalebox.worker import Verifier
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(900)
 
 JUDGES = {
     "c": '#include <stdio.h>\n#include <string.h>\nint main() { char s[9] = ""; fgets(s, 9, fopen("answer.txt", "r"));'

@@ -8,7 +8,7 @@ from tests.languages.programs import ALL, BROKEN_LINE
 
 from scalebox.languages.registry import languages
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(900)
 
 
 def test_a_right_program_passes_and_asks_for_nothing_forbidden(verify: Verify, language: str) -> None:

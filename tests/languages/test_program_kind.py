@@ -33,7 +33,7 @@ from scalebox.parse import parse_sample
 from scalebox.sandbox.outcome import Outcome
 from scalebox.worker import Verifier
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(900)
 
 Verify = Callable[..., VerificationResult]
 _LIMITS = {"build_s": 60.0, "cpu_s": 10.0, "wall_s": 120.0}

@@ -23,7 +23,7 @@ from scalebox.languages.toolchain import Missing, toolchain
 from scalebox.parse import parse_sample
 from scalebox.worker import Verifier
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(900)
 
 RESIDENTS = [name for name, language in languages().items() if language.resident]
 

@@ -112,27 +112,31 @@ def test_the_first_process_may_make_others_and_those_only_where_that_is_allowed(
     assert supervised(_FAMILY, f"print(serve(Notifications(fd, processes={allowed}), []))") == wanted
 
 
-def test_processes_and_signals_to_what_is_younger_are_not_asked_about() -> None:
-    """What is asked fails here, for nobody answers: ENOSYS."""
-    told = in_child(
-        """
+_YOUNGER = """
 code = bytearray(seccomp.base_filter(True, processes_allowed=True))
 for place in seccomp.younger_places(bytes(code))["younger"]:
     code[place : place + 4] = struct.pack("<I", os.getpid() + 1)
 os.close(install(bytes(code), 8))
+reader, writer = os.pipe()
 child = os.fork()
 if child == 0:
+    os.close(writer)
     os.setpgid(0, 0)
-    os.read(os.pipe()[0], 1)
+    os.read(reader, 1)  # till its parent ends
+    os._exit(0)
 while os.getpgid(child) != child: pass
 def of(pid):
     return [attempt("kill", pid, 0), attempt("tkill", pid, 0), attempt("tgkill", pid, pid, 0), attempt("kill", -pid, 0),
             attempt("pidfd_open", pid, 0), attempt("rt_sigqueueinfo", pid, 0, 0), attempt("setpgid", child, pid)]
-print(of(child), of(os.getpid()), of(os.getppid()), of(1), attempt("kill", -1, 0), attempt("kill", 0, 0),
-      attempt("kill", -(1 << 31), 0), attempt("clone", 0x10000000), sep="\\n")
-attempt("kill", child, 9)
+if os.getppid() < os.getpid() < child:
+    print(of(child), of(os.getpid()), of(os.getppid()), of(1), attempt("kill", -1, 0), attempt("kill", 0, 0),
+          attempt("kill", -(1 << 31), 0), attempt("clone", 0x10000000), sep="\\n")
 """
-    )
+
+
+def test_processes_and_signals_to_what_is_younger_are_not_asked_about() -> None:
+    """What is asked fails here, for nobody answers: ENOSYS. Once more where the numbers of processes began anew."""
+    told = in_child(_YOUNGER) or in_child(_YOUNGER)
     every = ["ENOSYS"] * 7
     assert told.splitlines() == [str(["", "", "", "", "", "EFAULT", ""]), *[str(every)] * 3, *["ENOSYS"] * 4]
 
