@@ -21,9 +21,10 @@ from typing import Any
 import msgspec
 
 from scalebox import reward as rewards
+from scalebox.cache import Store
 from scalebox.core import events, wire
 from scalebox.core.errors import EngineClosed, InputError, SandboxError, ScaleBoxError
-from scalebox.core.limits import Limits
+from scalebox.core.limits import MIB, Limits
 from scalebox.core.result import CaseResult, Summary, VerificationResult
 from scalebox.core.sample import CallTest, PytestTest, Sample, StdinTest
 from scalebox.core.settings import Settings
@@ -33,6 +34,7 @@ from scalebox.execute.separate.sabotage import KINDS
 from scalebox.execute.tested import MAX_WALLS
 from scalebox.schedule import events as ev
 from scalebox.schedule.cores import worker_cores
+from scalebox.schedule.latency import Latencies
 from scalebox.schedule.ledger import CLOSED, Ledger
 from scalebox.schedule.local import Pool
 from scalebox.sinks import open_sinks
@@ -40,12 +42,14 @@ from scalebox.sinks import open_sinks
 _log = logging.getLogger(__name__)
 
 #: Seconds that a worker may need for a sample beyond what its limits add up to, before it counts as lost.
-_SLACK_S = 30.0
+_SLACK_S = 60.0
 _SLACK_PER_CASE_S = 1.0
 #: More for languages with compilers: a build may take several times its limit of CPU time, and be made twice; and a
 #: worker may wait for what another prepares for the compiler, once on each machine.
 _BUILD_FACTOR, _PREPARATION_S = 8.0, 330.0
 _JUDGE_RUNS = 4
+#: What is kept of latencies, and how long the engine waits for its file: it is not worth more.
+_LATENCY_BYTES, _LATENCY_BUSY_S = 16 * MIB, 0.05
 _CLOSE_S = 15.0
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -96,6 +100,7 @@ class Engine:
         self._failing_sinks: set[int] = set()
         self._ledger = Ledger(settings.max_pending)
         self._builds = ExpectedBuilds(kept=settings.build_cache_mb > 0)
+        self._latencies = Latencies(None)
         self._tasks: dict[int, _Task] = {}
         self._numbers = itertools.count(1)
         cores = worker_cores(settings.workers)
@@ -104,6 +109,7 @@ class Engine:
             prefetch=settings.prefetch,
             recycle_after=settings.recycle_after,
             join=settings.cache == "on",
+            alone_wait_s=settings.reverify_wait_s,
         )
         config = msgspec.json.encode(settings)
         self._pool = Pool(policy, self, cores=cores, config=config, command=command, on_worker_gone=on_worker_gone)
@@ -182,6 +188,8 @@ class Engine:
 
     def _run(self) -> None:
         failure: ScaleBoxError = CLOSED
+        store = Store(os.path.join(self._settings.cache_folder(), "latencies"), _LATENCY_BYTES, busy_s=_LATENCY_BUSY_S)
+        self._latencies = Latencies(store)
         try:
             self._pool.run()
         except Exception as error:
@@ -190,12 +198,16 @@ class Engine:
         finally:
             self._ledger.close(failure)
             self._close_sinks()
+            self._latencies.flush()
+            store.close()
 
-    def frame_of(self, job: int) -> bytes:
-        """Return the message that hands a job to a worker."""
+    def frame_of(self, job: int, first: wire.Finished | None) -> bytes:
+        """Return the message that hands a job to a worker, to settle what its `first` run, if any, left in doubt."""
         task = self._tasks[job]
-        first = task.entries[0]
-        return wire.pack(wire.Run(job, first.id, first.problem_id, task.payload))
+        owner = task.entries[0]
+        again = None if first is None else wire.Again(first.result, first.doubtful)
+        soft_s = self._latencies.soft_s(task.job.group, task.batch)
+        return wire.pack(wire.Run(job, owner.id, owner.problem_id, task.payload, soft_s, again))
 
     def worker_started(self, worker: int, pid: int, tier: str) -> None:
         """Tell the sinks."""
@@ -214,7 +226,8 @@ class Engine:
                 samples = self._ledger.size(batch)
                 self._emit(events.BatchAccepted(time.time(), batch, samples))
             case ev.Begun(job):
-                self._tasks[job].begun = time.monotonic()
+                task = self._tasks[job]
+                task.begun = task.begun or time.monotonic()
             case ev.Resolve(job, result, shared):
                 self._collect(self._tasks.pop(job), _copied(result) if shared else result)
             case ev.Quarantine(job):
@@ -235,6 +248,7 @@ class Engine:
                 del self._tasks[job]
         self._emit(events.BatchFinished(time.time(), batch, "DONE" if failure is None else "FAILED"))
         self._ledger.end(batch, failure)
+        self._latencies.end(batch, time.monotonic())
 
     # --- collect ---------------------------------------------------------------------------------
 
@@ -243,6 +257,9 @@ class Engine:
         result, extracted = _result_of(task, outcome)
         if result.verdict not in DOUBTFUL and result.verdict != Verdict.COMPILE_ERROR:
             self._builds.learn(task.build)
+        if not result.cached:
+            passed = [case.wall_s for case in result.cases if case.verdict == Verdict.PASSED]
+            self._latencies.learn(task.job.group, task.batch, passed)
         begun = time.monotonic() if task.begun is None else task.begun
         result.timings.queue_s = begun - task.accepted
         result.summary = _summary(result.cases)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Literal
+from typing import Literal, TypeVar
 
 import msgspec
 
@@ -15,6 +15,8 @@ from scalebox.core.result import CaseResult, Stage, VerificationResult
 from scalebox.core.sample import CallTest, JudgeProgram, ProgramTest, PytestTest, Sample, StdinTest, Test
 from scalebox.core.settings import Settings
 from scalebox.core.verdicts import Verdict, worst
+from scalebox.core.wire import Again
+from scalebox.execute.doubt import Doubts
 from scalebox.execute.interactive import transcript
 from scalebox.execute.judges import Judge, Unbuilt
 from scalebox.execute.label import denied_text, label, label_build
@@ -34,6 +36,8 @@ from scalebox.judge.by_program import Judged, judge_by_program
 from scalebox.languages.toolchain import Missing
 from scalebox.sandbox.outcome import Build, Frame, Outcome
 
+_T = TypeVar("_T", StdinTest, CallTest)
+
 #: Most outputs, and bytes of them, that wait to be judged by a program.
 _MOST_WAITING, _MOST_HELD = 64, 16 * MIB
 
@@ -41,11 +45,16 @@ _MOST_WAITING, _MOST_HELD = 64, 16 * MIB
 class Verification:
     """One sample under way, and its result as it grows."""
 
-    def __init__(self, sample: Sample, settings: Settings, prefixes: tuple[str, ...], tier: str) -> None:
+    def __init__(
+        self, sample: Sample, settings: Settings, prefixes: tuple[str, ...], tier: str, again: Again | None = None
+    ) -> None:
+        """With `again`, only what a first run left in doubt is run, and what that left out."""
         self.sample = sample
         #: Has a judge program stand ready; raises Unbuilt, Missing, SandboxError.
         self.judge: Callable[[JudgeProgram], Judge] | None = None
         self._no_judge: Judged | None = None
+        #: Whether no other run would find the judge, either.
+        self._no_tools = False
         self.settings = settings
         self._text_limit = settings.text_limit if sample.text_limit is None else sample.text_limit
         self.prefixes = prefixes
@@ -56,16 +65,23 @@ class Verification:
         self.denied: list[str] = []
         self.integrity_reason = ""
         self.build_s = self.run_s = self.judge_s = 0.0
+        self.doubts = Doubts(sample, again)
         #: The cases of each test that was run, by the place of the test; one of its own for outputs and calls.
-        self.cases: dict[int, list[CaseResult]] = {}
+        self.cases: dict[int, list[CaseResult]] = self.doubts.certain()
+        if again is not None:
+            first = again.result
+            self.denied, self.integrity_reason = list(first.denied), first.integrity_reason
+            self.build_s, self.run_s, self.judge_s = (
+                first.timings.build_s, first.timings.run_s, first.timings.judge_s,
+            )  # fmt: skip
 
     # -- stages -----------------------------------------------------------------------------------------------
 
     def run(self, program: Program) -> None:
         build = program.build()
-        self.build_s = build.seconds
+        self.build_s += build.seconds
         if not build.ok:
-            self.failed("build", label_build(build), build.message)
+            self.failed("build", label_build(build), build.message, doubtful=build.starved)
             return
         try:
             if isinstance(self.sample.tests[0], StdinTest):
@@ -82,11 +98,24 @@ class Verification:
         if self.sample.checker is not None:
             self._run_checked(program, self.sample.checker)
             return
-        tests = [(index, test) for index, test in enumerate(self.sample.tests) if isinstance(test, StdinTest)]
+        tests = self._left(StdinTest)
         for (index, test), (outcome, attempts) in zip(tests, self._timed(program, tests), strict=False):
-            self.cases[index] = [self._judged(test, outcome, attempts, self._judge_stdin(test, outcome))]
+            case = self._judged(test, outcome, attempts, self._judge_stdin(test, outcome))
+            self._put(index, [case], outcome.doubt)
             if self.stopped():
                 return
+
+    def _left(self, kind: type[_T]) -> list[tuple[int, _T]]:
+        """Return the tests of this kind that have no case yet, with their places."""
+        return [
+            (index, test)
+            for index, test in enumerate(self.sample.tests)
+            if isinstance(test, kind) and index not in self.cases
+        ]
+
+    def _put(self, index: int, cases: list[CaseResult], doubt: str = "") -> None:
+        """Take the cases of a test into the result; `doubt` says why the machine may be to blame for failures."""
+        self.cases[index] = self.doubts.settled(index, cases, doubt)
 
     def _run_interactive(self, program: Program, interactor: JudgeProgram) -> None:
         """Have the program talk to the task's, one test after another. Raises Missing, SandboxError."""
@@ -99,28 +128,28 @@ class Verification:
         except Unbuilt as problem:
             self.failed("build", problem.verdict, str(problem))
             return
-        for index, test in enumerate(self.sample.tests):
-            assert isinstance(test, StdinTest)
+        for index, test in self._left(StdinTest):
             begun = time.perf_counter()
             talk, judged = interview(program, judge, test, keep_bytes=self.settings.transcript_limit)
             self.run_s += time.perf_counter() - begun
             judgement = judged.verdict, judged.detail, judged.difference
             case = self._judged(test, talk.found.solution, talk.attempts, judgement)
             case.score, case.transcript = judged.score, transcript(talk.found)
-            self.cases[index] = [case]
+            both = talk.found.solution.doubt or talk.found.interactor.doubt
+            self._put(index, [case], both)
             if self.stopped():
                 return
 
     def _run_checked(self, program: Program, checker: JudgeProgram) -> None:
         """Run the tests, and have the outputs of those that ended cleanly judged by a program, many at a time."""
-        tests = [(index, test) for index, test in enumerate(self.sample.tests) if isinstance(test, StdinTest)]
+        tests = self._left(StdinTest)
         waiting: list[tuple[int, StdinTest, Outcome, int]] = []
         for (index, test), (outcome, attempts) in zip(tests, self._timed(program, tests), strict=False):
             verdict, detail = label(outcome, self.sample.limits)
             if verdict is None:
                 waiting.append((index, test, outcome, attempts))
             else:
-                self.cases[index] = [self._judged(test, outcome, attempts, (verdict, detail, 1.0))]
+                self._put(index, [self._judged(test, outcome, attempts, (verdict, detail, 1.0))], outcome.doubt)
             held = sum(len(outcome.stdout) for _, _, outcome, _ in waiting)
             if self.sample.early_stop or len(waiting) >= _MOST_WAITING or held > _MOST_HELD:
                 self._check(checker, waiting)
@@ -145,7 +174,8 @@ class Verification:
         for (index, test, outcome, attempts), judged in zip(waiting, found, strict=True):
             case = self._judged(test, outcome, attempts, (judged.verdict, judged.detail, judged.difference))
             case.score = judged.score
-            self.cases[index] = [case]
+            late = judged.detail if judged.verdict == Verdict.UNKNOWN and not self._no_tools else ""
+            self._put(index, [case], outcome.doubt or late)
 
     def _ask(self, checker: JudgeProgram, questions: Sequence[Question]) -> list[Judged]:
         """Have outputs judged; a judge that cannot be had labels nobody, and is not tried again."""
@@ -154,6 +184,7 @@ class Verification:
             try:
                 return judge_by_program(self.judge(checker), checker.protocol, questions)
             except Missing as missing:
+                self._no_tools = True
                 self._no_judge = Judged(Verdict.UNKNOWN, f"the checker's {missing}")
             except Unbuilt as problem:
                 self._no_judge = Judged(problem.verdict, str(problem))
@@ -162,14 +193,15 @@ class Verification:
         return [self._no_judge] * len(questions)
 
     def _run_calls(self, program: Program, build: Build) -> None:
-        numbered = [(index, test) for index, test in enumerate(self.sample.tests) if isinstance(test, CallTest)]
-        shared = build.stateless and self.settings.share_state_free and len(numbered) > 1
+        numbered = self._left(CallTest)
+        first = self.doubts.again is None
+        shared = first and build.stateless and self.settings.share_state_free and len(numbered) > 1
         if shared:
             self._run_shared(program, numbered)
-        again = [(index, test) for index, test in numbered if index not in self.cases]
+        again = self._left(CallTest)
         for (index, test), (outcome, attempts) in zip(again, self._timed(program, again), strict=False):
             judgement = self._judge_call(index, test, outcome)
-            self.cases[index] = [self._judged(test, outcome, attempts + shared, judgement)]
+            self._put(index, [self._judged(test, outcome, attempts + shared, judgement)], outcome.doubt)
             if self.stopped():
                 return
 
@@ -190,7 +222,7 @@ class Verification:
         build = program.build()
         self.build_s += build.seconds
         if not build.ok:
-            self._not_built(index, test, label_build(build), _placed(build, made))
+            self._not_built(index, test, label_build(build), _placed(build, made), doubtful=build.starved)
             return
         begun, token = time.perf_counter(), secrets.token_hex(TOKEN_BYTES // 2).encode()
         try:
@@ -202,20 +234,22 @@ class Verification:
             self.run_s += time.perf_counter() - begun
         if isinstance(test, ProgramTest):
             judgement = judged_at_end(outcome, token, self.sample.limits, made.failed)
-            self.cases[index] = [self._judged(test, outcome, attempts, judgement)]
+            self._put(index, [self._judged(test, outcome, attempts, judgement)], outcome.doubt)
             return
         cases = suite_cases(outcome, token, self.sample.limits, test)
         judged = [
             self._judged(test, outcome, attempts, (case.verdict, case.detail, float(_failed(case)))) for case in cases
         ]
-        self.cases[index] = [
+        named = [
             msgspec.structs.replace(one, id=f"{test.id}.{case.name}", test=test.id)
             for one, case in zip(judged, cases, strict=True)
         ]
+        self._put(index, named, outcome.doubt)
 
-    def _not_built(self, index: int, test: Test, verdict: Verdict, message: str) -> None:
+    def _not_built(self, index: int, test: Test, verdict: Verdict, message: str, *, doubtful: bool = False) -> None:
         self.stage = "build"
-        self.cases[index] = [CaseResult(id=test.id, verdict=verdict, difference=1.0, detail=message)]
+        case = CaseResult(id=test.id, verdict=verdict, difference=1.0, detail=message)
+        self._put(index, [case], message if doubtful else "")
 
     def test(self, tested: Tested, parts: list[Part]) -> None:
         """Run tests that are code, those first that run apart from the solution."""
@@ -223,6 +257,8 @@ class Verification:
             return
         together = []
         for number, part in enumerate(parts):
+            if part.place in self.cases:
+                continue
             fault, why = tested.fault_of(number), tested.why_shared(number)
             if fault:
                 detail = f"the test is no Python: {fault}"
@@ -246,7 +282,8 @@ class Verification:
         if failed.ok:
             return True
         ours = failed is not build and not failed.starved  # tests that are no program
-        self.failed("build", Verdict.INTERNAL_ERROR if ours else label_build(failed), failed.message)
+        verdict = Verdict.INTERNAL_ERROR if ours else label_build(failed)
+        self.failed("build", verdict, failed.message, doubtful=failed.starved)
         return False
 
     def _run_test(self, tested: Tested, number: int, part: Part) -> None:
@@ -263,7 +300,9 @@ class Verification:
             found = self._controlled(tested, number, found)
         # What the program printed is told once, where people look for it.
         printed = next((at for at, case in enumerate(found) if _failed(case)), 0)
-        self.cases[part.place] = [self._tested(part, case, run, at == printed) for at, case in enumerate(found)]
+        self._put(
+            part.place, [self._tested(part, case, run, at == printed) for at, case in enumerate(found)], run.doubt
+        )
 
     def _found(self, tested: Tested, number: int, part: Part) -> tuple[Run, list[Labelled]]:
         """Run a test, and once more with fresh copies of a solution that may have passed by counting its calls."""
@@ -399,13 +438,14 @@ class Verification:
 
     # -- the result -------------------------------------------------------------------------------------------
 
-    def failed(self, stage: Stage, verdict: Verdict, message: str) -> VerificationResult:
-        """Give every case that has none yet this verdict."""
+    def failed(self, stage: Stage, verdict: Verdict, message: str, *, doubtful: bool = False) -> VerificationResult:
+        """Give every case that has none yet this verdict; `doubtful` says that the machine was to blame."""
         message = shown(message.encode("utf-8", "replace"), self._text_limit, self.prefixes)
         self.stage, self.message = stage, message
         for index, test in enumerate(self.sample.tests):
             if index not in self.cases:
-                self.cases[index] = [CaseResult(id=test.id, verdict=verdict, difference=1.0, detail=message)]
+                case = CaseResult(id=test.id, verdict=verdict, difference=1.0, detail=message)
+                self._put(index, [case], message if doubtful else "")
         return self.result()
 
     def result(self) -> VerificationResult:

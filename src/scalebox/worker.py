@@ -20,6 +20,7 @@ from scalebox.core.result import VerificationResult
 from scalebox.core.sample import AssertTest, CallTest, HarnessTest, ProgramTest, PytestTest, Sample, StdinTest, Test
 from scalebox.core.settings import Settings
 from scalebox.core.verdicts import Verdict
+from scalebox.core.wire import Again
 from scalebox.execute.builds import Builds
 from scalebox.execute.judges import Home, Judges
 from scalebox.execute.native import Native
@@ -37,10 +38,14 @@ from scalebox.languages.toolchain import Missing, Toolchain, prepare, toolchain
 from scalebox.sandbox.jail import Jail, JailConfig
 from scalebox.sandbox.linux import calls
 from scalebox.sandbox.linux.tree import inside
+from scalebox.sandbox.pace import YARDSTICK, Pace
 from scalebox.sandbox.supervision import Cancelled
 from scalebox.sandbox.tiers import Tier, choose
 from scalebox.schedule.serve import Watch, refuse, serve
 from scalebox.verification import Verification
+
+#: How often the CPU is measured at the start: the best is what it can do.
+_WARM_MEASURES = 5
 
 #: The build steps for Python, and for languages with a toolchain of their own, which run in the jail.
 _BUILDER = "scalebox.execute.jailed"
@@ -67,6 +72,7 @@ class Verifier:
         self._judge_jails: dict[str, Jail] = {}
         self._judges = Judges(settings.limits_of("judge"), self._builds, self._native_judges, self._python_judges)
         self.tier = self._tier.name
+        self._pace = Pace()
         self._kept: Kept | None = None
         self._environment = b""
         if settings.cache != "off":
@@ -80,6 +86,8 @@ class Verifier:
 
     def warm(self) -> None:
         """Start the jail that most samples use, so that the first one does not wait for it."""
+        for _ in range(_WARM_MEASURES):
+            YARDSTICK.slowness()
         self._jail("bare" if self._settings.zygote == "auto" else self._settings.zygote, None).start()
 
     def close(self) -> None:
@@ -96,28 +104,41 @@ class Verifier:
         self._residents.clear()
 
     def verify(self, sample: Sample, watch: Watch | None = None) -> tuple[VerificationResult, str]:
-        """Return the result of one sample, and how its code was found ("code" where it was given as it is).
+        """Return the result of one sample, and how its code was found; what is in doubt is run again at once."""
+        result, how, doubtful = self.attempt(sample, watch)
+        if doubtful:
+            result, how, _ = self.attempt(sample, watch, again=Again(result, doubtful))
+        return result, how
 
-        What the program does is never an exception. Where `watch` says that nobody wants the sample any more,
-        the cases left are `unknown`.
+    def attempt(
+        self, sample: Sample, watch: Watch | None = None, *, soft_s: float = 0.0, again: Again | None = None
+    ) -> tuple[VerificationResult, str, list[int]]:
+        """Return the result of one sample, how its code was found, and the places of tests that are in doubt.
+
+        The code is found by "code" where it was given as it is. What the program does is never an exception. Where
+        `watch` says that nobody wants the sample any more, the cases left are `unknown`. A failure that took longer
+        than `soft_s` is looked at twice; what a first run left in doubt comes back as `again`, when no other case
+        runs, and leaves none.
         """
+        self._pace = Pace(alone=again is not None, soft_s=soft_s)
         source, how = program_of(sample)
         if not source.strip():
             work = Verification(sample, self._settings, self._hidden, self.tier)
-            return work.failed("gate", Verdict.COMPILE_ERROR, "no code found in the response"), how
+            return work.failed("gate", Verdict.COMPILE_ERROR, "no code found in the response"), how, []
         lookup = self._lookup(sample, source)
-        if lookup is None:
-            return self._verified(sample, source, watch)[0], how
-        found = lookup.result(source) or self._rejudged(sample, source, watch, lookup)
-        lookup.counted(found=found is not None)
-        if found is not None and not lookup.audited():
-            return found, how
-        result, recorded = self._verified(sample, source, watch)
-        if found is not None:
-            lookup.compare(found, result)
-        else:
-            lookup.keep(result, recorded)
-        return result, how
+        found = None
+        if lookup is not None and again is None:
+            found = lookup.result(source) or self._rejudged(sample, source, watch, lookup)
+            lookup.counted(found=found is not None)
+            if found is not None and not lookup.audited():
+                return found, how, []
+        result, recorded, doubtful = self._verified(sample, source, watch, again)
+        if lookup is not None and not doubtful:
+            if found is not None:
+                lookup.compare(found, result)
+            else:
+                lookup.keep(result, None if again else recorded)
+        return result, how, doubtful
 
     def _lookup(self, sample: Sample, source: str) -> Lookup | None:
         """Return a sample's place in the cache; None where its result is neither looked up nor kept."""
@@ -147,15 +168,17 @@ class Verifier:
             return None
         return lookup.owned(work.result())
 
-    def _work(self, sample: Sample, source: str, watch: Watch | None) -> Verification:
-        work = Verification(sample, self._settings, self._hidden, self.tier)
+    def _work(self, sample: Sample, source: str, watch: Watch | None, again: Again | None = None) -> Verification:
+        work = Verification(sample, self._settings, self._hidden, self.tier, again)
         work.judge = functools.partial(self._judges.for_sample, sample=sample, watch=watch)
         work.code = source
         return work
 
-    def _verified(self, sample: Sample, source: str, watch: Watch | None) -> tuple[VerificationResult, bytes | None]:
-        """Run a sample; return its result, and what its program did where that is kept."""
-        work = self._work(sample, source, watch)
+    def _verified(
+        self, sample: Sample, source: str, watch: Watch | None, again: Again | None
+    ) -> tuple[VerificationResult, bytes | None, list[int]]:
+        """Run a sample; return its result, what its program did where that is kept, and what is in doubt."""
+        work = self._work(sample, source, watch, again)
         recorded = None
         try:
             if sample.language != python.LANGUAGE.name and isinstance(sample.tests[0], ProgramTest | PytestTest):
@@ -174,7 +197,8 @@ class Verifier:
             work.failed("build", Verdict.UNKNOWN, str(missing))
         except Cancelled:
             work.failed("execute", Verdict.UNKNOWN, "cancelled")
-        return work.result(), recorded
+            work.doubts.places.clear()
+        return work.result(), recorded, sorted(work.doubts.places)
 
     def _run(self, work: Verification, program: Program) -> bytes | None:
         """Run a program against its tests; return what it did, where that is kept and no conversation."""
@@ -189,7 +213,7 @@ class Verifier:
         """Build and run what each test makes of the code, in another language than the jail's own."""
         language = registry.languages()[work.sample.language]
         for index, test in enumerate(work.sample.tests):
-            if isinstance(test, ProgramTest | PytestTest) and not work.stopped():
+            if isinstance(test, ProgramTest | PytestTest) and index not in work.cases and not work.stopped():
                 if isinstance(test, PytestTest):
                     made = assemble_suite(language, work.sample, test, source)
                 else:
@@ -208,7 +232,7 @@ class Verifier:
             if self._settings.resident_compilers and language.stays(prepared):
                 own = msgspec.structs.replace(config, name=f"{language.name}-compiler")
                 self._residents[language.name] = Resident(Jail(self._tier, own))
-        jail.watch = watch
+        jail.watch, jail.pace = watch, self._pace
         more = {name: text.encode("utf-8", "replace") for name, text in sample.solution_files.items()}
         return Native(
             jail, sample, source.encode("utf-8", "replace"),
@@ -237,7 +261,8 @@ class Verifier:
     def _judge_jail(self, config: JailConfig) -> Jail:
         if config.name not in self._judge_jails:
             changed = msgspec.structs.replace(config, name=f"judge-{config.name}", builder=_JUDGE_BUILDER)
-            self._judge_jails[config.name] = Jail(self._tier, changed)
+            jail = self._judge_jails[config.name] = Jail(self._tier, changed)
+            jail.pace = Pace(alone=True)  # nobody is labelled by how long a judge takes: it has the time that it needs
         return self._judge_jails[config.name]
 
     def _can_show(self, path: str) -> bool:
@@ -272,7 +297,7 @@ class Verifier:
         jail = self._jails.get(zygote)
         if jail is None:
             jail = self._jails[zygote] = Jail(self._tier, self._config(zygote))
-        jail.watch = watch
+        jail.watch, jail.pace = watch, self._pace
         return jail
 
     def _config(self, zygote: str) -> JailConfig:

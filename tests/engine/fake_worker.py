@@ -10,6 +10,7 @@ import socket
 import sys
 from pathlib import Path
 
+from scalebox.core import wire
 from scalebox.core.errors import SandboxError
 from scalebox.core.result import CaseResult, VerificationResult
 from scalebox.core.sample import Sample
@@ -22,14 +23,21 @@ class Script:
 
     tier = "none"
 
-    def verify(self, sample: Sample, watch: Watch) -> tuple[VerificationResult, str]:
-        self.sample, self.watch = sample, watch
+    def attempt(
+        self, sample: Sample, watch: Watch, *, soft_s: float, again: wire.Again | None
+    ) -> tuple[VerificationResult, str, list[int]]:
+        self.sample, self.watch, self.soft_s, self.again = sample, watch, soft_s, again
+        self.doubtful: list[int] = []
         self.verdict, self.stdout = Verdict.PASSED, ""
         for line in (sample.code or "").splitlines():
             verb, _, path = line.partition(" ")
             getattr(self, f"on_{verb}", lambda _: None)(path)
         cases = [CaseResult(id=test.id, verdict=self.verdict, stdout=self.stdout, wall_s=0.5) for test in sample.tests]
-        return VerificationResult(id=sample.id, verdict=self.verdict, cases=cases, tier=self.tier), "code"
+        return (
+            VerificationResult(id=sample.id, verdict=self.verdict, cases=cases, tier=self.tier),
+            "code",
+            self.doubtful,
+        )
 
     def tidy(self) -> None:
         pass
@@ -39,6 +47,11 @@ class Script:
 
     def on_fail(self, _: str) -> None:
         self.verdict = Verdict.OUTPUT_MISMATCH
+
+    def on_doubt(self, _: str) -> None:
+        """Leave all tests in doubt, once."""
+        if self.again is None:
+            self.verdict, self.doubtful = Verdict.UNKNOWN, list(range(len(self.sample.tests)))
 
     def on_note(self, path: str) -> None:
         with open(path, "ab", buffering=0) as file:  # one line for each run, whole even when several write

@@ -353,3 +353,19 @@ def test_a_sample_whose_twin_is_cancelled_is_verified_all_the_same(make_engine: 
     gate.open(2)  # the worker of the first may not have let go of it yet
     (two,) = harness.fetch(second)
     assert (one.verdict, two.verdict) == (Verdict.UNKNOWN, Verdict.PASSED)
+
+
+def test_what_is_in_doubt_is_run_again_alone(make_engine: MakeEngine, tmp_path: Path) -> None:
+    harness = make_engine()
+    note = tmp_path / "runs"
+    others = [sample(f"pass {n}", id=f"s{n}") for n in range(10)]
+    doubtful, *_ = harness.verify(sample(f"note {note}\ndoubt", id="doubtful"), *others)
+    assert doubtful.verdict == Verdict.PASSED
+    assert len(note.read_text().splitlines()) == 2
+    assert harness.kinds().count("SampleFinished") == 11
+
+
+def test_what_cannot_be_run_again_in_time_is_unknown(make_engine: MakeEngine) -> None:
+    harness = make_engine(reverify_wait_s=0.0)
+    (result,) = harness.verify(sample("doubt", id="doubtful"))
+    assert (result.verdict, result.masked) == (Verdict.UNKNOWN, True)

@@ -24,6 +24,13 @@ def failed(builtin: str, number: int = 0, file: str = "") -> Outcome:
     [
         (Outcome(cause="cpu"), Verdict.TIME_OUT, "CPU time"),
         (Outcome(cause="wall"), Verdict.TIME_OUT, "longer than 10 s"),
+        (
+            Outcome(cause="cpu", doubt="the machine was busy"),
+            Verdict.UNKNOWN,
+            "2 s of CPU time, but the machine was busy",
+        ),
+        (Outcome(cause="wall", doubt="it waited"), Verdict.UNKNOWN, "10 s, but it waited"),
+        (Outcome(exit_code=1, doubt="the machine was busy"), Verdict.RUNTIME_ERROR, "exit code 1"),
         (Outcome(cause="memory", signal=signal.SIGKILL), Verdict.MEMORY_EXCEED, "512 MB"),
         (Outcome(cause="output", exit_code=0), Verdict.OUTPUT_EXCEED, "output limit"),
         (Outcome(cause="lost"), Verdict.INTERNAL_ERROR, "lost"),

@@ -50,7 +50,7 @@ def test_a_case_that_passed_too_late_has_not() -> None:
     ("end", "verdict"),
     [
         (Outcome(cause="cpu"), Verdict.TIME_OUT),
-        (Outcome(cause="wall", wall_s=10.0, waited_s=5.0), Verdict.UNKNOWN),
+        (Outcome(cause="wall", doubt="it waited 5.0 of 10.0 s for a CPU"), Verdict.UNKNOWN),
         (Outcome(cause="memory"), Verdict.MEMORY_EXCEED),
         (Outcome(cause="output"), Verdict.OUTPUT_EXCEED),
         (Outcome(cause="lost"), Verdict.INTERNAL_ERROR),

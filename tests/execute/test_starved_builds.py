@@ -18,7 +18,7 @@ from scalebox.core.settings import Settings
 from scalebox.core.verdicts import Verdict
 from scalebox.execute.judges import Judges
 from scalebox.parse import parse_sample
-from scalebox.sandbox import usage
+from scalebox.sandbox import jail, usage
 from scalebox.sandbox.compiled import Compiled
 from scalebox.worker import Verifier
 
@@ -42,6 +42,13 @@ def verified(verifier: Verifier, record: dict[str, Any]) -> VerificationResult:
     return verifier.verify(parse_sample(record, settings=Settings()))[0]
 
 
+def impatient(monkeypatch: pytest.MonkeyPatch, starved: bool) -> None:
+    """Have a build that is late be starved, or not, and not be awaited any longer."""
+    monkeypatch.setattr(usage, "starves", lambda *_: starved)
+    monkeypatch.setattr(jail, "STRETCH", 0.0)
+    monkeypatch.setattr(jail, "_LEAST_PATIENCE", -1e6)
+
+
 @pytest.fixture
 def late(monkeypatch: pytest.MonkeyPatch, verifier: Verifier) -> Callable[[int, bool], list[int]]:
     """Have so many builds, after those that are let through, not come to their end; return how many were asked for."""
@@ -52,14 +59,13 @@ def late(monkeypatch: pytest.MonkeyPatch, verifier: Verifier) -> Callable[[int, 
         asked: list[int] = []
 
         def answer(self: Compiled, limits: Limits, seconds: float, *, signal_others: bool) -> bytes:
-            if seconds == limits.build_s:  # else it is asked to wait longer
-                asked.append(1)
+            asked.append(1)
             if len(asked) <= times:
                 raise TimeoutError
             return await_answer(self, limits, seconds, signal_others=signal_others)
 
         monkeypatch.setattr(Compiled, "await_answer", answer)
-        monkeypatch.setattr(usage, "starves", lambda *_: starved)
+        impatient(monkeypatch, starved)
         return asked
 
     return arrange
@@ -101,7 +107,7 @@ def test_a_judge_that_is_not_built_in_time_labels_nobody(
         return make(self, *args)
 
     monkeypatch.setattr(Judges, "get", get)
-    monkeypatch.setattr(usage, "starves", lambda *_: starved)
+    impatient(monkeypatch, starved)
     checker = {**CHECKER, "code": f"{CHECKER['code']}\n# another for {starved}"}
     result = verified(verifier, {**record, "checker": checker})
     assert result.verdict == verdict, result.message

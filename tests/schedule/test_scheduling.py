@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scalebox.core.verdicts import Verdict
@@ -273,6 +273,7 @@ def test_builds_leave_a_worker_to_others_that_wait() -> None:
     assert bench.sent()[-1] == (1, builds[4]), "nobody else waits any more"
 
 
+@settings(deadline=None)
 @given(workers=st.integers(1, 4), build_first=st.booleans(), takes=st.lists(st.integers(1, 5), min_size=6, max_size=6))
 def test_neither_builds_nor_others_starve(workers: int, build_first: bool, takes: list[int]) -> None:
     """Whichever kind never ends to come, the six jobs of the other one have their turn."""
@@ -289,6 +290,7 @@ def test_neither_builds_nor_others_starve(workers: int, build_first: bool, takes
         assert rounds < 30
 
 
+@settings(deadline=None)
 @given(
     jobs=st.lists(st.tuples(st.sampled_from("AB"), st.sampled_from("gh"), st.booleans()), max_size=12),
     ways=st.lists(st.booleans(), min_size=24, max_size=24),
@@ -317,3 +319,109 @@ def test_whoever_takes_from_the_queue_gets_every_job_once(
             left[job.id] = job
     assert queue.peek() is None
     assert queue.peek(builds=False) is None
+
+
+# --- jobs in doubt ---------------------------------------------------------------------------------
+
+
+def doubt(bench: Bench, worker: int, job: int, takes: float = 0.01) -> None:
+    """Have a worker finish a job with doubts."""
+    bench.tell(ev.SampleStarted(worker, job))
+    bench.tell(ev.SampleDone(worker, job, "first", doubtful=True), after=takes)
+
+
+def test_a_job_in_doubt_is_run_again_when_nobody_else_runs() -> None:
+    bench = Bench(workers=2, prefetch=0)
+    bench.up(0, 1)
+    one, other = bench.submit("batch", "a", "b")
+    doubt(bench, 0, one)
+    assert bench.results() == {}
+    assert bench.said.count(ev.Send(0, one, "first")) == 0, "the other runs still"
+    bench.run(1, other, 3.0)
+    assert bench.said[-1] == ev.Send(0, one, "first")
+    bench.run(0, one, 1.0)
+    assert bench.results() == {one: "r", other: "r"}
+    assert ev.BatchDone("batch") in bench.said
+
+
+def test_nothing_is_sent_beside_a_job_that_runs_alone() -> None:
+    bench = Bench(workers=2, prefetch=1)
+    bench.up(0, 1)
+    (one,) = bench.submit("batch", "a")
+    doubt(bench, 0, one)
+    assert bench.said[-1] == ev.Send(0, one, "first")
+    (late,) = bench.submit("later", "b")
+    assert late not in [job for _, job in bench.sent()]
+    bench.run(0, one, 1.0)
+    assert late in [job for _, job in bench.sent()]
+
+
+def test_others_wait_for_a_bounded_moment_and_then_have_as_long() -> None:
+    bench = Bench(workers=1, prefetch=0, moment_s=5.0, gather_s=1.0)
+    bench.up(0)
+    jobs = bench.submit("batch", *"a" * 40)
+    for job in jobs[:10]:
+        doubt(bench, 0, job, takes=0.5)
+    alone = [said.job for said in bench.said if isinstance(said, ev.Send) and said.first is not None]
+    assert alone == [jobs[0]], "others had their time, then one of those in doubt its moment"
+
+
+def test_a_moment_that_does_not_come_is_given_up_for_a_while() -> None:
+    bench = Bench(workers=2, prefetch=0, moment_s=5.0, gather_s=1.0)
+    bench.up(0, 1)
+    endless, one, *others = bench.submit("batch", *"abcdef")
+    bench.tell(ev.SampleStarted(0, endless))
+    doubt(bench, 1, one, takes=2.0)
+    assert bench.sent()[-1] == (1, others[0]), "a few are gathered before others have to wait"
+    bench.run(1, others[0], 1.0)
+    assert bench.sent()[-1] == (1, others[0]), "the moment has begun, but one runs still"
+    due = bench.machine.wake_at()
+    assert due == 3.0 + 5.0
+    bench.tell(ev.Tick(), after=5.0)
+    assert bench.sent()[-1] == (1, others[1])
+    for job in others[1:]:
+        bench.run(1, job, 1.0)
+    assert set(others) <= set(bench.results())
+
+
+def test_a_job_in_doubt_that_waits_too_long_keeps_what_its_first_run_gave() -> None:
+    bench = Bench(workers=2, prefetch=0, alone_wait_s=60.0)
+    bench.up(0, 1)
+    endless, one = bench.submit("batch", "a", "b", budget_s=1e6)
+    bench.tell(ev.SampleStarted(0, endless))
+    doubt(bench, 1, one)
+    assert bench.results() == {}
+    bench.tell(ev.Tick(), after=60.0)
+    assert bench.results() == {one: "first"}
+
+
+def test_a_deadline_and_a_lost_pool_keep_what_the_first_run_gave() -> None:
+    bench = Bench(workers=2, prefetch=0)
+    bench.up(0, 1)
+    endless, one = bench.submit("batch", "a", "b", deadline=30.0)
+    bench.tell(ev.SampleStarted(0, endless))
+    doubt(bench, 1, one)
+    bench.tell(ev.Tick(), after=30.0)
+    assert bench.results()[one] == "first"
+    assert bench.results()[endless].verdict == Verdict.UNKNOWN
+
+
+def test_a_job_that_loses_its_worker_alone_goes_back_to_its_lane() -> None:
+    bench = Bench(workers=1, prefetch=0)
+    bench.up(0)
+    (one,) = bench.submit("batch", "a")
+    doubt(bench, 0, one)
+    bench.tell(ev.SampleStarted(0, one))
+    bench.tell(ev.WorkerDown(0, ev.Failure(reason="it is gone")))
+    bench.up(1)
+    assert bench.said[-1] == ev.Send(1, one, "first")
+
+
+def test_a_job_alone_has_more_time_to_report() -> None:
+    bench = Bench(workers=1, prefetch=0, alone_budget=8.0)
+    bench.up(0)
+    (one,) = bench.submit("batch", "a", budget_s=10.0)
+    doubt(bench, 0, one)
+    bench.tell(ev.SampleStarted(0, one))
+    assert not [said for said in bench.tell(ev.Tick(), after=79.0) if isinstance(said, ev.KillWorker)]
+    assert [said for said in bench.tell(ev.Tick(), after=1.5) if isinstance(said, ev.KillWorker)]

@@ -40,8 +40,11 @@ class Stub:
         self._verify = verify
         self.closed = False
 
-    def verify(self, sample: Sample, watch: Watch) -> tuple[VerificationResult, str]:
-        return self._verify(sample, watch), "fenced"
+    def attempt(
+        self, sample: Sample, watch: Watch, *, soft_s: float, again: wire.Again | None
+    ) -> tuple[VerificationResult, str, list[int]]:
+        self.asked = soft_s, again
+        return self._verify(sample, watch), "fenced", []
 
     def tidy(self) -> None:
         pass

@@ -17,7 +17,8 @@ from scalebox.core.settings import Settings
 #: Settings that change no label and no text of a result. All others, new ones too, are part of the key.
 _NO_MATTER = frozenset(
     "workers recycle_after max_pending prefetch batch_deadline_s result_log scratch_dir cache cache_dir cache_mb"
-    " cache_audit build_cache_mb resident_compilers max_line_mb profile profiles reward extraction early_stop".split()
+    " cache_audit build_cache_mb resident_compilers max_line_mb profile profiles reward extraction early_stop"
+    " reverify_wait_s".split()
 )
 _encode = msgspec.msgpack.Encoder(order="sorted").encode
 

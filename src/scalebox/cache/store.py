@@ -43,12 +43,13 @@ CREATE TABLE IF NOT EXISTS disagreements (at REAL NOT NULL, class TEXT NOT NULL,
 
 
 class Store:
-    """The cache's file in `folder`, with at most `most` bytes of entries."""
+    """The cache's file in `folder`, with at most `most` bytes of entries; others that write are waited for `busy_s`."""
 
-    def __init__(self, folder: str, most: int) -> None:
+    def __init__(self, folder: str, most: int, *, busy_s: float = _BUSY_S) -> None:
         self._folder = folder
         self._path = os.path.join(folder, FILE_NAME)
         self._most = most
+        self._busy_s = busy_s
         self._complained = False
         self._off: dict[str, float] | None = {}
         self._off_read = 0.0
@@ -75,7 +76,7 @@ class Store:
 
     def _connect(self) -> sqlite3.Connection:
         os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
-        connection = sqlite3.connect(self._path, timeout=_BUSY_S, isolation_level=None)
+        connection = sqlite3.connect(self._path, timeout=self._busy_s, isolation_level=None)
         try:
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=NORMAL")

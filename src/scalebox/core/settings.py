@@ -120,6 +120,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     resident_compilers: Annotated[
         bool, _is("Keep compilers of Java and TypeScript running between builds, one of each for each worker.")
     ] = True
+    reverify_wait_s: Annotated[
+        float,
+        _is(
+            "Seconds that a case in doubt waits to be run again alone before it is unknown; 0 is not at all.",
+            ge=0,
+            le=1e6,
+        ),
+    ] = 600.0
     cgroup: Annotated[
         Literal["auto", "off"], _is("Memory and process limits by cgroup where one is writable, or never.")
     ] = "auto"

@@ -23,13 +23,26 @@ class WireError(ValueError):
     """Bytes on a channel that are no frame, or no message."""
 
 
+class Again(msgspec.Struct, frozen=True, array_like=True):
+    """What a first run of a sample came to, and the places of the tests that it left in doubt."""
+
+    result: VerificationResult
+    doubtful: list[int]
+
+
 class Run(msgspec.Struct, tag=True, frozen=True, array_like=True):
-    """Verify a sample. `sample` is in the codec's MessagePack, without what says only whose it is."""
+    """Verify a sample. `sample` is in the codec's MessagePack, without what says only whose it is.
+
+    A failure after `soft_s` seconds is suspect; 0 is as set. `again` is what a first run gave, where this one, for
+    which nothing else is run, is to settle what that left in doubt.
+    """
 
     job: int
     id: str
     problem_id: str | None
     sample: bytes
+    soft_s: float = 0.0
+    again: Again | None = None
 
 
 class Cancel(msgspec.Struct, tag=True, frozen=True, array_like=True):
@@ -60,11 +73,12 @@ class Started(msgspec.Struct, tag=True, frozen=True, array_like=True):
 
 
 class Finished(msgspec.Struct, tag=True, frozen=True, array_like=True):
-    """A job's result; `extracted` is how the code was found in the response."""
+    """A job's result; `extracted` is how the code was found in the response, `doubtful` as in `Again`."""
 
     job: int
     result: VerificationResult
     extracted: str
+    doubtful: list[int] = []
 
 
 class Returned(msgspec.Struct, tag=True, frozen=True, array_like=True):

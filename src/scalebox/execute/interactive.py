@@ -12,7 +12,7 @@ from scalebox.core.limits import Limits
 from scalebox.core.sample import StdinTest
 from scalebox.core.verdicts import Verdict
 from scalebox.execute.judges import Judge
-from scalebox.execute.label import label, starved
+from scalebox.execute.label import label
 from scalebox.execute.runs import Program
 from scalebox.sandbox.interaction import Interacted, interact
 
@@ -31,8 +31,8 @@ def talk(
 ) -> Talk:  # fmt: skip
     """Have a program and an interactor talk, who is given what `run` says.
 
-    `accepts` tells of an interactor that has ended first whether the solution may go on. A run that was lost, or
-    starved at its wall limit, is made once more. Raises `Lost`.
+    `accepts` tells of an interactor that has ended first whether the solution may go on. A run that was lost is made
+    once more. Raises `Lost`.
     """
 
     def once() -> Talk:
@@ -51,7 +51,7 @@ def talk(
 
     first = once()
     ends = (first.found.solution, first.found.interactor)
-    if not any(outcome.cause == "lost" or starved(outcome) for outcome in ends):
+    if not any(outcome.cause == "lost" for outcome in ends):
         return first
     for side, outcome in zip((program, judge), ends, strict=True):
         if outcome.cause == "lost":

@@ -8,15 +8,9 @@ import signal
 from scalebox.core.limits import Limits
 from scalebox.core.verdicts import Verdict
 from scalebox.sandbox.outcome import Build, Outcome
-from scalebox.sandbox.usage import STARVED
 
 _REFUSED = frozenset({errno.EPERM, errno.EACCES, errno.EROFS})
 _NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-
-
-def starved(outcome: Outcome) -> bool:
-    """Return whether a program was stopped at its wall limit while others kept it from running."""
-    return outcome.cause == "wall" and outcome.waited_s > STARVED * outcome.wall_s
 
 
 def label_build(build: Build) -> Verdict:
@@ -27,14 +21,15 @@ def label_build(build: Build) -> Verdict:
 
 
 def label(outcome: Outcome, limits: Limits) -> tuple[Verdict | None, str]:
-    """Return the verdict and its reason, or (None, "") for a clean end, which is for the judge to decide."""
+    """Return the verdict and its reason, or (None, "") for a clean end, which is for the judge to decide.
+
+    A limit on time that was met on a busy machine labels nobody.
+    """
     match outcome.cause:
-        case "cpu":
-            return Verdict.TIME_OUT, f"used more than {limits.cpu_s:g} s of CPU time"
-        case "wall" if starved(outcome):
-            return Verdict.UNKNOWN, "reached its wall limit on a machine too busy to run it"
-        case "wall":
-            return Verdict.TIME_OUT, f"ran longer than {limits.wall_s:g} s"
+        case "cpu" | "wall" if outcome.doubt:
+            return Verdict.UNKNOWN, f"{_over(outcome, limits)}, but {outcome.doubt}"
+        case "cpu" | "wall":
+            return Verdict.TIME_OUT, _over(outcome, limits)
         case "memory":
             return Verdict.MEMORY_EXCEED, f"needed more than {limits.memory_mb} MB of memory"
         case "output":
@@ -46,6 +41,12 @@ def label(outcome: Outcome, limits: Limits) -> tuple[Verdict | None, str]:
     if outcome.signal is not None:
         return _of_signal(outcome)
     return _of_exit(outcome, limits)
+
+
+def _over(outcome: Outcome, limits: Limits) -> str:
+    if outcome.cause == "cpu":
+        return f"used more than {limits.cpu_s:g} s of CPU time"
+    return f"ran longer than {limits.wall_s:g} s"
 
 
 def _of_signal(outcome: Outcome) -> tuple[Verdict, str]:

@@ -65,9 +65,9 @@ class Recorded(Program):
         return outcome
 
     def _takes(self, outcome: Outcome) -> bool:
-        """Count a run's size; a record that is too large, or has a run that says nothing, is none."""
+        """Count a run's size; a record that is too large, or has a run that is doubtful or says nothing, is none."""
         self._size += len(outcome.stdout) + len(outcome.stderr) + sum(len(frame.data) for frame in outcome.frames)
-        if self._size > _MOST or outcome.cause in ("lost", "wall"):
+        if self._size > _MOST or outcome.doubt or outcome.cause in ("lost", "wall"):
             self._record = None
         return self._record is not None
 

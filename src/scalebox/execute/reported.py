@@ -74,7 +74,7 @@ def _each(run: Run, limits: Limits) -> Iterator[Labelled]:
             verdict, detail = _BY_STATUS[case.status], case.detail
             if verdict != Verdict.PASSED:
                 fate = verdict, detail
-            elif case.cpu_s > limits.cpu_s:
+            elif case.cpu_s > max(limits.cpu_s, run.allowed_cpu_s):
                 verdict, detail = Verdict.TIME_OUT, f"used more than {limits.cpu_s:g} s of CPU time"
         yield Labelled(case.name, verdict, detail, case.text, case.cpu_s, case.wall_s)
 

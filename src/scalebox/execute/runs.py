@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 
 from scalebox.core.limits import MIB
 from scalebox.core.sample import CallTest, Sample, StdinTest
-from scalebox.execute.label import starved
 from scalebox.sandbox.batch import MOST, Case
 from scalebox.sandbox.jail import Jail
 from scalebox.sandbox.outcome import Build, Frame, Outcome
@@ -28,11 +27,10 @@ class Lost(Exception):
 
 
 def build_surely(jail: Jail, build: Callable[[], Build]) -> Build:
-    """Build in a jail, and once more where it was no fault of the source that this failed: a lost jail is replaced."""
+    """Build in a jail, and once more in another where that was lost."""
     made = build()
-    if made.doubtful:
-        if made.lost or (made.tests is not None and made.tests.lost):
-            jail.stop()
+    if made.lost or (made.tests is not None and made.tests.lost):
+        jail.stop()
         made = build()
     return made
 
@@ -52,7 +50,7 @@ class Program:
         self._calls = calls or None
 
     def build(self) -> Build:
-        """Build, once more where the first was lost or starved."""
+        """Build, once more where the first was lost."""
         return build_surely(self._jail, self._open)
 
     def _open(self) -> Build:
@@ -63,8 +61,7 @@ class Program:
     ) -> Iterator[tuple[Outcome, int]]:
         """Run each test in a process of its own; yield (outcome, number of runs it took), in order.
 
-        A run that was lost, or starved at its wall limit, is made once more. `alone` says that the caller may not
-        want the next one.
+        A run that was lost is made once more. `alone` says that the caller may not want the next one.
         """
         return self._run([functools.partial(self._case, index, test) for index, test in tests], alone=alone)
 
@@ -79,17 +76,13 @@ class Program:
             found = self._jail.run_batch(cases)
             last = found[-1]
             left = left[len(found) :]
-            if last.cause == "lost" or starved(last):
+            if last.cause == "lost":
                 yield from ((outcome, 1) for outcome in found[:-1])
-                yield self._again(cases[len(found) - 1], last), 2
+                self._jail.stop()
+                self._reopen()
+                yield self._jail.run_batch([cases[len(found) - 1]])[0], 2
             else:
                 yield from ((outcome, 1) for outcome in found)
-
-    def _again(self, case: Case, outcome: Outcome) -> Outcome:
-        if outcome.cause == "lost":
-            self._jail.stop()
-        self._reopen()
-        return self._jail.run_batch([case])[0]
 
     @property
     def jail(self) -> Jail:

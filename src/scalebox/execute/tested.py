@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from scalebox.core.limits import MIB
 from scalebox.core.sample import AssertTest, HarnessTest, ProgramTest, PytestTest, Sample
-from scalebox.execute.label import starved
 from scalebox.execute.runs import Lost, build_surely, seed_of
 from scalebox.execute.separate.frames import Case, Report, report
 from scalebox.execute.separate.program import split_program, whole
@@ -33,7 +32,8 @@ class Run(NamedTuple):
     """What the runs of one test came to. `ends` has, by case name, the run that a case was cut off in.
 
     `whole`: it had all the copies of the solution that it was to have. `refused`: what the tests themselves asked for,
-    apart from the solution, that no text of a test can have here.
+    apart from the solution, that no text of a test can have here. `doubt`: why failures may be the fault of a busy
+    machine. `allowed_cpu_s`: how much CPU time a case may have taken.
     """
 
     report: Report
@@ -42,6 +42,8 @@ class Run(NamedTuple):
     runs: int
     whole: bool = True
     refused: tuple[str, ...] = ()
+    doubt: str = ""
+    allowed_cpu_s: float = 0.0
 
 
 class Part(NamedTuple):
@@ -85,7 +87,7 @@ class Tested:
         self._copies = 1
 
     def build(self, *, together: bool = False, variant: str = "") -> Build:
-        """Build both, once more where the first was lost or starved.
+        """Build both, once more where the first was lost.
 
         `together` is for a run in one process; `variant` names a kind of sabotage (separate/sabotage.py).
         """
@@ -164,25 +166,29 @@ class Tested:
         found = report(outcome.frames, outcome.board)
         cases = [case for case in found.cases if case.name == name and case.status not in ("unreached", "over")]
         ends = {name: _end_of(outcome, by_itself=found.reason == "")}
-        return Run(found._replace(cases=cases), ends, outcome.solution, 1) if cases else None
+        if not cases:
+            return None
+        found = found._replace(cases=cases)
+        return Run(found, ends, outcome.solution, 1, doubt=outcome.doubt, allowed_cpu_s=outcome.allowed_cpu_s)
 
     # -- runs -------------------------------------------------------------------------------------------------
 
     def run(self, number: int) -> Run:
-        """Run a test, again for what lies behind a case that ended the run, and once more where that was starved.
+        """Run a test, again for what lies behind a case that ended the run, and once more where that was lost.
 
         In the end the cases that are left are counted only, for it is the test that says how many there are.
         """
         ends: dict[str, Outcome] = {}
         cut: dict[str, Case] = {}
-        skip_from, runs, begun = -1, 0, time.monotonic()
+        skip_from, runs, begun, doubt = -1, 0, time.monotonic(), ""
         while True:
             outcome = self._once(number, list(cut), skip_from)
             runs += 1
-            if outcome.cause == "lost" or starved(_end_of(outcome, by_itself=True)):
+            if outcome.cause == "lost":
                 self._jail.stop()
                 outcome = self._once(number, list(cut), skip_from)
                 runs += 1
+            doubt = doubt or outcome.doubt
             found = report(outcome.frames, outcome.board)
             cases = [_kept(case, cut) for case in found.cases]
             running = next((case for case in cases if case.status == "running" and case.name not in cut), None)
@@ -190,8 +196,9 @@ class Tested:
                 ends[running.name] = _end_of(outcome, by_itself=found.reason == "")
                 cut[running.name] = running
             result = Run(
-                found._replace(cases=cases), ends, outcome.solution, runs, not outcome.broken, self._refused(outcome)
-            )
+                found._replace(cases=cases), ends, outcome.solution, runs, not outcome.broken, self._refused(outcome),
+                doubt, outcome.allowed_cpu_s,
+            )  # fmt: skip
             if running is None or skip_from >= 0 or self._together or outcome.broken:
                 return result
             if len(cut) > _STRIKES or time.monotonic() - begun >= self._sample.limits.wall_s:
@@ -254,7 +261,10 @@ def _end_of(outcome: PairOutcome, *, by_itself: bool) -> Outcome:
     `by_itself` says that the process of the tests ended without a word, and not the solution's before it.
     """
     if outcome.cause != "exited":
-        end = Outcome(cause=outcome.cause, cpu_s=outcome.cpu_s, wall_s=outcome.wall_s, waited_s=outcome.waited_s)
+        end = Outcome(
+            cause=outcome.cause, cpu_s=outcome.cpu_s, wall_s=outcome.wall_s, waited_s=outcome.waited_s,
+            doubt=outcome.doubt,
+        )  # fmt: skip
     else:
         ended = outcome.tests if by_itself else outcome.solution
         end = Outcome(exit_code=ended.exit_code, signal=ended.signal, fault=ended.fault)

@@ -24,6 +24,7 @@ from scalebox.sandbox import confinement, usage
 from scalebox.sandbox.channel import HungUp
 from scalebox.sandbox.compiled import Compiled
 from scalebox.sandbox.outcome import Cause, Fault, Outcome
+from scalebox.sandbox.pace import Pace
 from scalebox.sandbox.pipes import EchoLine, InputPipe, OutputPipe, parse_frames
 from scalebox.sandbox.supervision import Supervision, Watch
 
@@ -103,9 +104,10 @@ class Batch(Supervision):
         program: Compiled,
         watch: Watch | None,
         limits: Limits,
+        pace: Pace,
         agent_pid: int,
     ) -> None:
-        super().__init__(watch, limits)
+        super().__init__(watch, limits, pace)
         self.cases = cases
         self._program = program.channel
         self._records = os.dup(program.records)  # the jail, and its own with it, may be gone before this is read
@@ -116,6 +118,8 @@ class Batch(Supervision):
         self._begun = time.process_time()
         #: Records seen so far, and their size.
         self._recorded = self._read_to = 0
+        #: The case that ran at the last look, when that was, and whether it was known to be slow.
+        self._looked_at, self._look, self._slow = -1, time.monotonic(), False
         #: Whether what ran left something behind that the agent must clear away.
         self.dirty = False
 
@@ -158,7 +162,7 @@ class Batch(Supervision):
         for pipes in self._pipes:
             if pipes.feed is not None and pipes.feed.fd >= 0:
                 self._attend(pipes.feed)
-        return self._wait(min(self.limits.cpu_s / max(1.0, self.limits.cpus), self.limits.wall_s))
+        return self._wait(min(self.clock.least_s, self.clock.soft_s))
 
     def _answer(self, event: int) -> None:
         """Answer what the filter asks; note what is refused."""
@@ -184,13 +188,16 @@ class Batch(Supervision):
 
     def _check_limits(self) -> tuple[Cause | None, float]:
         """Return which limit the running case has passed, or how long it cannot pass any."""
-        limits = self.limits
-        cpu, _, age = usage.seconds_of(self._agent_pid)
-        if cpu > limits.cpu_s:
-            return "cpu", 0.0
-        if age > limits.wall_s:
-            return "wall", 0.0
-        return None, max(0.01, min((limits.cpu_s - cpu) / max(1.0, limits.cpus), limits.wall_s - age))
+        running, now = self._running(), time.monotonic()
+        since, self._look = now - self._look, now
+        if running != self._looked_at:
+            self._looked_at, self._slow = running, False
+            if since + self.clock.soft_s <= self.clock.least_s:
+                return None, self.clock.soft_s  # it began since: it is far from its limits, and costs no look at /proc
+        elif not self._slow:
+            self._slow = True
+            self.clock.slow()
+        return self.clock.check(*usage.seconds_of(self._agent_pid))
 
     def _outputs(self) -> list[OutputPipe]:
         """Return the pipes of the cases so far: the compile process holds those to come, and nobody writes there."""
@@ -227,10 +234,11 @@ class Batch(Supervision):
         for pipe in outputs:
             pipe.drain(ended=True)
         if outcome.cause == "exited":
-            if outcome.cpu_s > self.limits.cpu_s:
+            if outcome.cpu_s > self.limits.cpu_s and outcome.cpu_s > self.clock.cpu_s():
                 outcome.cause = "cpu"
             elif any(pipe.over for pipe in outputs):
                 outcome.cause = "output"
+        outcome.doubt = self.clock.doubt(outcome)
         if outputs:
             outcome.stdout, outcome.stderr = outputs[0].data(), outputs[1].data()
         if len(outputs) > 2 and self.cases[index].token:

@@ -11,6 +11,7 @@ from scalebox.core.limits import MIB, Limits
 from scalebox.sandbox import agent
 from scalebox.sandbox.linux import landlock, owner, seccomp, tree
 from scalebox.sandbox.outcome import Fault
+from scalebox.sandbox.pace import MARGIN
 from scalebox.sandbox.tiers import LaunchSpec
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def tasks(limits: Limits) -> int:
 def process_limits(limits: Limits, cores: list[int], facts: dict[str, Any], *, bounded: bool) -> dict[str, Any]:
     """Return the resource limits of a sample's processes; `bounded` says that a cgroup bounds their memory."""
     cores = sorted(os.sched_getaffinity(0)) if limits.cpus > 1 else cores
-    seconds = math.ceil(limits.cpu_s)
+    seconds = math.ceil(MARGIN * limits.cpu_s)
     return {
         "affinity": cores,
         "stack_bytes": _STACK_BYTES,

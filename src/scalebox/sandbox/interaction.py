@@ -74,7 +74,7 @@ class Interaction(Sides):
         self, solution: tuple[Jail, Case], interactor: tuple[Jail, Case], *, decides: Callable[[Outcome], bool],
         keep_bytes: int,
     ) -> None:  # fmt: skip
-        super().__init__(solution[0].watch, solution[0].limits)
+        super().__init__(solution[0].watch, solution[0].limits, solution[0].pace)
         self._solution = _Party("solution", *solution)
         self._interactor = _Party("interactor", *interactor)
         self._decides = decides
@@ -257,8 +257,9 @@ class Interaction(Sides):
             if self._judging:
                 return None, max(0.01, min(left, rest))
             return ("exited" if self._has_had_its_chance() else None), _LOOK_S
-        cpu_left = self.limits.cpu_s - solution.cpu_s
-        wall_left = self.limits.wall_s - (solution.age_s - interactor.cpu_s - interactor.waited_s)
+        cpu_left = self.clock.cpu_s() - solution.cpu_s
+        wall_s = self.clock.wall_s(solution.cpu_s + interactor.cpu_s, solution.waited_s, solution.age_s)
+        wall_left = wall_s - (solution.age_s - interactor.cpu_s - interactor.waited_s)
         if cpu_left < 0:
             return self._blame(solution, "cpu"), 0.0
         if wall_left < 0:
@@ -298,7 +299,7 @@ class Interaction(Sides):
             self._tell_of_stopped(outcome)
         elif outcome.cause == "lost" and not party.over:  # stopped because of the other
             outcome.cause = "exited"
-        elif outcome.cpu_s > party.limits.cpu_s:
+        elif outcome.cpu_s > party.limits.cpu_s and (party is not self._solution or outcome.cpu_s > self.clock.cpu_s()):
             outcome.cause = "cpu"
         elif party.says.over or any(pipe.over for pipe in party.outputs):
             outcome.cause = "output"
@@ -306,14 +307,15 @@ class Interaction(Sides):
             outcome.cause = "memory"
         if party is self._solution and outcome.exit_code is None and outcome.signal is None:
             outcome.cpu_s, outcome.wall_s = party.cpu_s, party.age_s
+        outcome.doubt = self.clock.doubt(outcome)
         return outcome
 
     def _tell_of_stopped(self, outcome: Outcome) -> None:
         solution, interactor = self._solution, self._interactor
-        ours = (solution.cpu_s + interactor.cpu_s + self._supervised_s) / max(1.0, self.limits.cpus)
         waited = solution.waited_s + interactor.waited_s
         outcome.cpu_s, outcome.wall_s = solution.cpu_s, solution.age_s
-        outcome.waited_s = 0.0 if self._asleep else max(0.0, min(waited, solution.age_s - ours))
+        lost = self.clock.others(solution.cpu_s + interactor.cpu_s, waited, solution.age_s, self._supervised_s)
+        outcome.waited_s = 0.0 if self._asleep else lost
 
 
 def interact(

@@ -28,14 +28,16 @@ from scalebox.sandbox.channel import Channel, HungUp
 from scalebox.sandbox.compiled import Compiled
 from scalebox.sandbox.linux.cgroup import CaseCgroup
 from scalebox.sandbox.outcome import Build, Cause, Outcome
+from scalebox.sandbox.pace import STRETCH, Pace
 from scalebox.sandbox.pair import Pair, PairOutcome
 from scalebox.sandbox.supervision import Cancelled, Watch
 from scalebox.sandbox.tiers import Launched, Tier
 
 #: Seconds that the agent gets for what takes it milliseconds, on a machine however loaded.
 _PATIENCE = 30.0
-#: A build that others keep from the CPU has so many times its limit by the clock. Its CPU time is bounded all the same.
-_STARVED_FACTOR = 4.0
+#: A build that others keep from the CPU has more time by the clock (STRETCH), and at least so many seconds more; it is
+#: looked at as soon as it can have had its limit of CPU time, but not more often than this.
+_LEAST_PATIENCE, _LOOK = 10.0, 0.05
 #: Tells the control groups of this process's jails apart.
 _NUMBERS = itertools.count()
 #: More memory for an agent that has to clean up after a program that used all there was.
@@ -71,6 +73,8 @@ class Jail:
         self.tier = tier
         self.config = config
         self.watch = watch
+        #: How the next runs are to be timed.
+        self.pace = Pace()
         self.facts: dict[str, Any] = {}
         self._launched: Launched | None = None
         self._control: Channel | None = None
@@ -259,25 +263,23 @@ class Jail:
     def _await_build(self, compiled: Compiled, limits: Limits, ordered: float, *, patient: bool) -> Build:
         """Return what became of a build; a `patient` one has longer by the clock where others keep it from the CPU."""
         signal_others = self.facts.get("signal_others", True)
-        starved = False
-        try:
+        seconds = limits.build_s
+        deadline = ordered + (max(STRETCH * seconds, seconds + _LEAST_PATIENCE) if patient else 0)
+        while True:
             try:
-                body = compiled.await_answer(limits, limits.build_s, signal_others=signal_others)
+                return read_build(compiled.await_answer(limits, seconds, signal_others=signal_others))
             except TimeoutError:
-                starved = usage.starves(self.agent_pid, ordered)
-                if not (starved and patient):
-                    raise
-                body = compiled.await_answer(
-                    limits, (_STARVED_FACTOR - 1) * limits.build_s, signal_others=signal_others
-                )
-        except TimeoutError:
-            self.clean()
-            if starved:
-                return Build(ok=False, message="the machine was too busy to build it in time", starved=True)
-            return Build(ok=False, message=f"the build took more than {limits.build_s:g} s")
-        except HungUp:
-            return self._broken_off(limits)
-        return read_build(body)
+                had = usage.build_cpu_s(self.agent_pid, ordered)
+                starved = had < limits.build_s and usage.starves(self.agent_pid, ordered)
+                seconds = min(deadline - time.monotonic(), max(_LOOK, limits.build_s - had))
+                if starved and seconds > 0:
+                    continue
+                self.clean()
+                if starved:
+                    return Build(ok=False, message="the machine was too busy to build it in time", starved=True)
+                return Build(ok=False, message=f"the build took more than {limits.build_s:g} s")
+            except HungUp:
+                return self._broken_off(limits)
 
     def _broken_off(self, limits: Limits) -> Build:
         """Return a build whose process is gone without an answer."""
@@ -388,6 +390,7 @@ class Jail:
             program=self._program,
             watch=self.watch,
             limits=self._limits,
+            pace=self.pace,
             agent_pid=self.agent_pid,
         )
         try:
@@ -402,9 +405,7 @@ class Jail:
         stopped = Outcome()
         if cause != "exited":
             stopped.cpu_s, waited, stopped.wall_s = usage.seconds_of(self.agent_pid)
-            # Not what it waited for its own children and threads, or for the answers that it made us give.
-            ours = (stopped.cpu_s + batch.supervision_s) / max(1.0, self._limits.cpus)
-            stopped.waited_s = max(0.0, min(waited, stopped.wall_s - ours))
+            stopped.waited_s = batch.clock.others(stopped.cpu_s, waited, stopped.wall_s, batch.supervision_s)
         no_disk = self._disk_is_full()  # before what the program wrote is removed
         kills = self.settle(dirty=cause != "exited" or batch.dirty)
         outcomes = batch.outcomes(cause, stopped)
@@ -435,7 +436,7 @@ class Jail:
         assert self._tests is not None
         processes = self._limits.processes > 0
         pair = Pair(
-            self._program, self._tests, watch=self.watch, limits=self._limits,
+            self._program, self._tests, watch=self.watch, limits=self._limits, pace=self.pace,
             output_bytes=output_bytes, agent_pid=self.agent_pid,
         )  # fmt: skip
         try:

@@ -33,6 +33,8 @@ class Fault(msgspec.Struct, frozen=True):
 class Outcome(msgspec.Struct, kw_only=True):
     """One run of one program. Times in seconds; `waited_s` is what a stopped program lost to others on the machine.
 
+    `doubt` says why its end may be the fault of a busy machine, "" where it cannot be.
+
     `echo` is what came back on the descriptor on which a token had waited.
     """
 
@@ -49,6 +51,7 @@ class Outcome(msgspec.Struct, kw_only=True):
     cpu_s: float = 0.0
     wall_s: float = 0.0
     waited_s: float = 0.0
+    doubt: str = ""
     memory_bytes: int = 0
 
     @property
@@ -76,8 +79,3 @@ class Build(msgspec.Struct, kw_only=True):
     seconds: float = 0.0
     facts: dict[str, Any] = {}
     tests: Build | None = None
-
-    @property
-    def doubtful(self) -> bool:
-        """Whether it, or that of the tests, may succeed if it is done again."""
-        return self.lost or self.starved or (self.tests is not None and self.tests.doubtful)

@@ -20,6 +20,7 @@ from scalebox.sandbox import usage
 from scalebox.sandbox.channel import HungUp
 from scalebox.sandbox.compiled import Compiled
 from scalebox.sandbox.outcome import Cause, Outcome
+from scalebox.sandbox.pace import Pace
 from scalebox.sandbox.pipes import OutputPipe
 from scalebox.sandbox.sides import Side, Sides
 from scalebox.sandbox.supervision import Watch
@@ -42,7 +43,8 @@ _GRACE_S = 0.2
 class PairOutcome(msgspec.Struct, kw_only=True):
     """One run of tests against a solution. `cause` says how it ended; `cpu`, `wall`: at the limit of a case.
 
-    `frames` and `board` are what the tests left; `cpu_s`, `wall_s`, `waited_s` are those of a case that was cut off.
+    `frames` and `board` are what the tests left; `cpu_s`, `wall_s`, `waited_s` are those of a case that was cut off,
+    and `doubt` says why the run's end may be the fault of a busy machine. A case may have `allowed_cpu_s`.
     `solution` and `tests` are what became of the two processes; the solution's output is in the first. `broken`: a
     copy of it left something behind, so that no further one could be had.
     """
@@ -55,6 +57,8 @@ class PairOutcome(msgspec.Struct, kw_only=True):
     cpu_s: float = 0.0
     wall_s: float = 0.0
     waited_s: float = 0.0
+    doubt: str = ""
+    allowed_cpu_s: float = 0.0
     broken: bool = False
 
 
@@ -68,17 +72,18 @@ class Pair(Sides):
         *,
         watch: Watch | None,
         limits: Limits,
+        pace: Pace,
         output_bytes: int,
         agent_pid: int,
     ) -> None:
-        super().__init__(watch, limits)
+        super().__init__(watch, limits, pace)
         self._solution = Side(solution, [OutputPipe(output_bytes), OutputPipe(output_bytes)])
         self._tests = Side(tests, [OutputPipe(output_bytes), OutputPipe(output_bytes)])
         self._agent_pid = agent_pid
         self._board = os.memfd_create("board", os.MFD_CLOEXEC)
         self._frames = os.memfd_create("frames", os.MFD_CLOEXEC)
         self._at = b""
-        self._baseline = (0.0, 0.0)
+        self._baseline = (0.0, 0.0, 0.0)
         self._spent = (0.0, 0.0, 0.0)
         #: Whether what ran left something behind that the agent must clear away.
         self.dirty = True
@@ -144,18 +149,16 @@ class Pair(Sides):
         One that began since the last look is counted from this one: it gets more than its due by one interval at
         most, and what it really took is in its frame.
         """
-        limits = self.limits
         cpu, waited, age = usage.seconds_of(self._agent_pid)
         at = os.pread(self._board, _MARKER_BYTES, 0)
         if at != self._at:
-            self._at, self._baseline = at, (cpu, age)
-        self._spent = (cpu - self._baseline[0], age - self._baseline[1], waited)
-        if self._spent[0] > limits.cpu_s:
-            return "cpu", 0.0
-        if self._spent[1] > limits.wall_s or age > RUN_WALLS * limits.wall_s:
+            self._at, self._baseline = at, (cpu, age, waited)
+            self.clock.slow()
+        cpu, age, waited = (now - then for now, then in zip((cpu, age, waited), self._baseline, strict=True))
+        self._spent = cpu, age, self.clock.others(cpu, waited, age)
+        if self._baseline[1] + age > RUN_WALLS * self.limits.wall_s:
             return "wall", 0.0
-        cpu_left = (limits.cpu_s - self._spent[0]) / max(1.0, limits.cpus)
-        return None, max(0.01, min(cpu_left, limits.wall_s - self._spent[1]))
+        return self.clock.check(cpu, waited, age)
 
     def _outputs(self) -> list[OutputPipe]:
         return [*self._solution.outputs, *self._tests.outputs]
@@ -170,10 +173,16 @@ class Pair(Sides):
         elif cause == "exited" and any(pipe.over for pipe in self._outputs()):
             cause = "output"
         cpu, wall, waited = self._spent
+        spent = Outcome(cause=cause, cpu_s=cpu, wall_s=wall, waited_s=waited)
+        if cause == "exited":
+            spent.cpu_s, spent.wall_s = solution.cpu_s + tests.cpu_s, max(solution.wall_s, tests.wall_s)
+        doubt = self.clock.doubt(spent)
+        if cause == "exited" and self.clock.granted:  # what a case took is in its frame
+            doubt = doubt or self.clock.busy_text()
         return PairOutcome(
             cause=cause, frames=os.pread(self._frames, FRAME_BYTES, 0), board=os.pread(self._board, BOARD_BYTES, 0),
             solution=solution, tests=tests, cpu_s=cpu, wall_s=wall, waited_s=waited,
-            broken=self._solution.broken,
+            doubt=doubt, allowed_cpu_s=self.clock.cpu_s(), broken=self._solution.broken,
         )  # fmt: skip
 
     def _told(self, side: Side) -> Outcome:

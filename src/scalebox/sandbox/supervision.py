@@ -9,6 +9,7 @@ from typing import Protocol
 
 from scalebox.core.limits import Limits
 from scalebox.sandbox.outcome import Cause
+from scalebox.sandbox.pace import Clock, Pace
 from scalebox.sandbox.pipes import InputPipe, OutputPipe
 
 _FIRST_LOOK_S, _LAST_LOOK_S = 0.01, 0.08
@@ -32,8 +33,9 @@ class Supervision:
     A handler takes the poll events of its descriptor and returns how the run ended, if it did.
     """
 
-    def __init__(self, watch: Watch | None, limits: Limits) -> None:
+    def __init__(self, watch: Watch | None, limits: Limits, pace: Pace = Pace()) -> None:  # noqa: B008 - immutable
         self.limits = limits
+        self.clock = Clock(limits, pace)
         self._watch = watch
         self._poll = select.poll()
         self._handlers: dict[int, Callable[[int], Cause | None]] = {}

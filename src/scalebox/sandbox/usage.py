@@ -12,6 +12,8 @@ from scalebox.sandbox.linux import family
 #: Of a process's flags: it is in the middle of its exit (PF_EXITING).
 _EXITING = 0x4
 _TICK = os.sysconf("SC_CLK_TCK")
+#: What the number of a process's clock ends with (CPUCLOCK_SCHED).
+_PROCESS_CLOCK = 2
 #: What waited this share of its time for a CPU was slowed by others, not by itself.
 STARVED = 0.1
 #: A build that could go on, and has had less of its time than this, was not given more.
@@ -38,6 +40,27 @@ def machine_oom_kills() -> int:
         return 0
 
 
+def build_cpu_s(agent_pid: int, ordered: float) -> float:
+    """Return the CPU time in seconds of the compile processes that are no older than that time (time.monotonic).
+
+    It is of the longest one, by its own clock, which is finer than ticks and than the whole seconds of its limit.
+    """
+    table = _Table()
+    return max(map(_own_clock, _builders(table, agent_pid, time.monotonic() - ordered)), default=0.0)
+
+
+def _builders(table: _Table, agent_pid: int, seconds: float) -> list[int]:
+    return [program for program in table.below(agent_pid) if table.age(program) <= seconds + 2 / _TICK]
+
+
+def _own_clock(pid: int) -> float:
+    """Return the CPU time of a process in seconds, without its children; 0 where it is gone."""
+    try:
+        return time.clock_gettime(~pid << 3 | _PROCESS_CLOCK)
+    except OSError:
+        return 0.0
+
+
 def starves(agent_pid: int, ordered: float) -> bool:
     """Return whether a build ordered at that time (time.monotonic) is kept from its end by others on the machine.
 
@@ -46,7 +69,7 @@ def starves(agent_pid: int, ordered: float) -> bool:
     """
     table = _Table()
     seconds = time.monotonic() - ordered
-    programs = [program for program in table.below(agent_pid) if table.age(program) <= seconds + 2 / _TICK]
+    programs = _builders(table, agent_pid, seconds)
     cpu, waited, age = table.sum(programs)
     waited = min(waited, age - cpu) + seconds - age  # it also waits for its processes to be made
     wants = cpu < _MUCH * seconds and not all(map(_sleeps, table.all_below(programs)))

@@ -29,6 +29,13 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     fair_every: int = 4
     #: Whether a job waits for an equal one of another batch that is under way, and gets its result.
     join: bool = False
+    #: Jobs in doubt are run again when no other runs. How long they wait for that; how long the others wait for them at
+    #: a time; and how long they are gathered before.
+    alone_wait_s: float = 600.0
+    moment_s: float = 5.0
+    gather_s: float = 1.0
+    #: A job that runs alone has so many times its budget.
+    alone_budget: float = 8.0
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,11 +98,12 @@ class SampleStarted(msgspec.Struct, frozen=True):
 
 
 class SampleDone(msgspec.Struct, frozen=True):
-    """`result` is passed on as it is."""
+    """`result` is passed on as it is; one that is `doubtful` only if no run alone can be had."""
 
     worker: int
     job: int
     result: Any
+    doubtful: bool = False
 
 
 class SampleReturned(msgspec.Struct, frozen=True):
@@ -134,8 +142,11 @@ class KillWorker(msgspec.Struct, frozen=True):
 
 
 class Send(msgspec.Struct, frozen=True):
+    """`first` is what came with a SampleDone that was doubtful: the job is run again, alone."""
+
     worker: int
     job: int
+    first: Any = None
 
 
 class Recall(msgspec.Struct, frozen=True):

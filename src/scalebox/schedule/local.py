@@ -24,8 +24,8 @@ _log = logging.getLogger(__name__)
 class Owner(Protocol):
     """Who has the jobs, and wants their results. Called on the pool's thread."""
 
-    def frame_of(self, job: int) -> bytes:
-        """Return the message that hands the job to a worker."""
+    def frame_of(self, job: int, first: wire.Finished | None) -> bytes:
+        """Return the message that hands the job to a worker; `first` is what a run gave that left doubts."""
 
     def carry_out(self, instruction: ev.Instruction) -> None:
         """Take what the scheduler says of jobs and batches."""
@@ -113,8 +113,8 @@ class Pool:
         match instruction:
             case ev.StartWorker(worker, slot):
                 return self._start(worker, slot)
-            case ev.Send(worker, job):
-                self._send(worker, self._owner.frame_of(job))
+            case ev.Send(worker, job, first):
+                self._send(worker, self._owner.frame_of(job, first))
             case ev.Recall(worker, job):
                 self._send(worker, wire.pack(wire.Recall(job)))
             case ev.Cancel(worker, job):
@@ -187,7 +187,7 @@ class Pool:
             case wire.Started(job):
                 self._tell(ev.SampleStarted(number, job))
             case wire.Finished(job):
-                self._tell(ev.SampleDone(number, job, message))
+                self._tell(ev.SampleDone(number, job, message, doubtful=bool(message.doubtful)))
             case wire.Returned(job):
                 self._tell(ev.SampleReturned(number, job))
             case wire.Fatal(reason, sandbox, step, errno, mend):

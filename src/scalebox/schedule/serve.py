@@ -101,8 +101,10 @@ class VerifierProtocol(Protocol):
     def tier(self) -> str:
         """The isolation tier that is in use."""
 
-    def verify(self, sample: Sample, watch: Watch) -> tuple[VerificationResult, str]:
-        """Return a sample's result, and how its code was found in the response."""
+    def attempt(
+        self, sample: Sample, watch: Watch, *, soft_s: float, again: wire.Again | None
+    ) -> tuple[VerificationResult, str, list[int]]:
+        """Return a sample's result, how its code was found in the response, and the places of tests in doubt."""
 
     def tidy(self) -> None:
         """Clear away what the last sample left; called once its result is on its way."""
@@ -137,10 +139,10 @@ def _loop(channel: socket.socket, verifier: VerifierProtocol) -> None:
         try:
             sample = msgspec.structs.replace(decode_sample(run.sample), id=run.id, problem_id=run.problem_id)
         except InputError as error:
-            channel.sendall(_frame_of(run.job, _internal(f"the sample cannot be read: {error}"), ""))
+            channel.sendall(_frame_of(run.job, _internal(f"the sample cannot be read: {error}"), "", []))
             continue
-        result, extracted = verifier.verify(sample, watch)
-        channel.sendall(_frame_of(run.job, result, extracted))
+        result, extracted, doubtful = verifier.attempt(sample, watch, soft_s=run.soft_s, again=run.again)
+        channel.sendall(_frame_of(run.job, result, extracted, doubtful))
         verifier.tidy()
 
 
@@ -165,15 +167,15 @@ def refuse(channel: socket.socket, error: BaseException) -> None:
         send(channel, message)
 
 
-def _frame_of(job: int, result: VerificationResult, extracted: str) -> bytes:
+def _frame_of(job: int, result: VerificationResult, extracted: str, doubtful: list[int]) -> bytes:
     """Return the message that a job is finished; a result that cannot be sent is our failure, not the sample's."""
     try:
-        return wire.pack(wire.Finished(job, result, extracted))
+        return wire.pack(wire.Finished(job, result, extracted, doubtful))
     except wire.WireError:
         pass
     try:
         clean = decode_results(encode_results([result]))[0]
-        return wire.pack(wire.Finished(job, clean, extracted))
+        return wire.pack(wire.Finished(job, clean, extracted, doubtful))
     except (InputError, wire.WireError) as error:
         return wire.pack(wire.Finished(job, _internal(f"the result {error}"), extracted))
 

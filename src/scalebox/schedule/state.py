@@ -6,6 +6,7 @@ Each job gets exactly one Resolve, unless its batch gets a BatchFailed; each bat
     job      queued ──Send──▶ waiting at a worker ──SampleStarted──▶ running ──SampleDone──▶ resolved
                 ▲                     │ Recall, SampleReturned          │ WorkerDown (once)
                 └─────────────────────┴─────────────────────────────────┘
+             a SampleDone that is doubtful ──▶ in the lane ──Send, when no other job is at a worker──▶ running alone
     worker   starting ──WorkerUp──▶ up ──recycled──▶ draining ──StopWorker──▶ stopping ──WorkerDown──▶ (a new one)
 
 With `join`, a job that is equal to one of another batch waits for that one's result, and runs only if it comes to none.
@@ -27,6 +28,7 @@ from scalebox.core.verdicts import Verdict
 from scalebox.schedule import events as ev
 from scalebox.schedule.cost import CostBook
 from scalebox.schedule.joins import Joins
+from scalebox.schedule.lane import Lane
 from scalebox.schedule.queue import FairQueue
 
 _MAX_QUARANTINED = 10_000
@@ -50,6 +52,7 @@ class _Held(msgspec.Struct):
     started: float | None = None
     ghost: bool = False
     recalled: bool = False
+    alone: bool = False
 
 
 class _Worker(msgspec.Struct):
@@ -73,6 +76,7 @@ class Machine:
         self._costs = CostBook()
         self._queue = FairQueue(self._costs, policy.fair_every)
         self._joins = Joins()
+        self._lane = Lane(policy)
         self._open: dict[str, dict[int, ev.Job]] = {}  # jobs without a result, by batch
         self._deadlines: list[tuple[float, str]] = []
         self._blame: dict[int, int] = {}
@@ -111,6 +115,8 @@ class Machine:
         times = [deadline for deadline, _ in self._deadlines[:1]]
         for worker in self._workers.values():
             times += (alarm for alarm, _ in self._alarms(worker))
+        if self._lane and (due := self._lane.wake_at(others=self._queue.peek() is not None)) is not None:
+            times.append(due)
         return min(times, default=None)
 
     @property
@@ -156,15 +162,22 @@ class Machine:
                     held.ghost, held.since = True, now
                     self._say(ev.Cancel(number, held.job.id))
         for job in list(self._open[batch_id].values()):
-            self._resolve(job, outcome)
+            self._give(job, outcome)
 
-    def _pass_on(self, job: ev.Job, result: Any) -> None:
-        """Give a job's result to those that waited for it."""
+    def _give(self, job: ev.Job, outcome: ev.Synthetic) -> None:
+        """Resolve a job that gets no other run: with what its first gave, if it had one."""
+        first = self._lane.first_of(job.id)
+        self._resolve(job, outcome if first is None else first)
+
+    def _finish(self, job: ev.Job, result: Any) -> None:
+        """Resolve a job that was run, and those that waited for its result."""
         for other in self._joins.leave(job):
             self._resolve(other, result, shared=True)
+        self._resolve(job, result)
 
     def _resolve(self, job: ev.Job, result: Any, *, shared: bool = False) -> None:
         self._blame.pop(job.id, None)
+        self._lane.drop(job.id)
         jobs = self._open[job.batch]
         del jobs[job.id]
         self._say(ev.Resolve(job.id, result, shared))
@@ -183,7 +196,8 @@ class Machine:
             for held in worker.held.values():
                 held.ghost = True
         for batch_id in list(self._open):
-            del self._open[batch_id]
+            for job in self._open.pop(batch_id):
+                self._lane.drop(job)
             self._queue.drop(batch_id)
             self._say(ev.BatchFailed(batch_id, failure))
         self._blame.clear()
@@ -207,12 +221,20 @@ class Machine:
         worker.done += 1
         self._failed_starts = 0
         if not held.ghost:
-            job = held.job
-            self._costs.learn(job.group, job.cases, now - (held.since if held.started is None else held.started))
-            self._queue.learned(job.group)
-            self._pass_on(job, event.result)
-            self._resolve(job, event.result)
+            self._take(held, event, now)
         self._retire_if_due(event.worker, now)
+
+    def _take(self, held: _Held, event: ev.SampleDone, now: float) -> None:
+        job = held.job
+        if held.alone:
+            self._finish(job, event.result)
+            return
+        self._costs.learn(job.group, job.cases, now - (held.since if held.started is None else held.started))
+        self._queue.learned(job.group)
+        if event.doubtful:
+            self._lane.add(job, event.result, now)
+        else:
+            self._finish(job, event.result)
 
     def _on_returned(self, event: ev.SampleReturned, now: float) -> None:
         held = self._held(event.worker, event.job)
@@ -220,8 +242,14 @@ class Machine:
             return
         self._let_go(event, now)
         if not held.ghost:
-            self._queue.hurry(held.job)
+            self._wait_again(held.job)
         self._retire_if_due(event.worker, now)
+
+    def _wait_again(self, job: ev.Job) -> None:
+        if job.id in self._lane:
+            self._lane.put_back(job.id)
+        else:
+            self._queue.hurry(job)
 
     def _let_go(self, event: ev.SampleDone | ev.SampleReturned, now: float) -> None:
         """Take a job from a worker; the time of the one that now comes first begins."""
@@ -247,6 +275,17 @@ class Machine:
     # --- sending ---------------------------------------------------------------------------------
 
     def _dispatch(self, now: float) -> None:
+        for late in list(self._lane.expired(now)):
+            self._finish(late, self._lane.first_of(late.id))
+        while self._lane and self._lane.holds(now, others=self._queue.peek() is not None):
+            idle = [number for number, worker in self._workers.items() if worker.phase == "up"]
+            if not idle or any(worker.held for worker in self._workers.values()):
+                return
+            again, first = self._lane.take()
+            self._workers[idle[0]].held[again.id] = _Held(again, now, alone=True)
+            self._say(ev.Send(idle[0], again.id, first))
+        if any(held.alone and not held.ghost for worker in self._workers.values() for held in worker.held.values()):
+            return
         while (job := self._queue.peek(builds=(builds := self._may_build()))) is not None:
             if job.fingerprint in self._quarantined:
                 self._queue.pop(builds=builds)
@@ -348,7 +387,7 @@ class Machine:
         if suspect:
             self._blame[job.id] = self._blame.get(job.id, 0) + (_WAITED if held.started is None else _RAN)
         if self._blame.get(job.id, 0) < _ENOUGH:
-            self._queue.hurry(job)
+            self._wait_again(job)
             return
         self._quarantined[job.fingerprint] = None
         if len(self._quarantined) > _MAX_QUARANTINED:
@@ -374,7 +413,7 @@ class Machine:
         for batch_id, jobs in list(self._open.items()):
             self._queue.drop(batch_id)
             for job in list(jobs.values()):
-                self._resolve(job, outcome)
+                self._give(job, outcome)
 
     def _on_shutdown(self, _event: ev.Shutdown, now: float) -> None:
         self._closed = True
@@ -419,7 +458,8 @@ class Machine:
         if first.ghost:
             yield first.since + policy.cancel_s, f"it did not let go of a cancelled sample within {policy.cancel_s:g} s"
         else:
-            yield first.since + first.job.budget_s, f"it did not report within {first.job.budget_s:g} s"
+            budget = first.job.budget_s * (policy.alone_budget if first.alone else 1.0)
+            yield first.since + budget, f"it did not report within {budget:g} s"
         if len(self._workers) > 1 and any(
             not held.recalled and not held.ghost for held in list(worker.held.values())[1:]
         ):
