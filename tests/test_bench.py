@@ -14,7 +14,6 @@ from click.testing import CliRunner
 
 from scalebox.bench import NAMES, asserts, baselines, measure, native, workloads
 from scalebox.bench.native_programs import PROGRAMS
-from scalebox.bench.usage import descendants_cpu_s
 from scalebox.bench.workloads import Workload
 from scalebox.cli.bench import bench
 from scalebox.core.result import VerificationResult
@@ -77,21 +76,25 @@ def test_a_data_set_that_is_not_here_is_said_to_be_missing(monkeypatch: pytest.M
         asserts.humaneval()
 
 
+_GRANDCHILDREN = """
+import subprocess, sys
+from scalebox.bench.usage import descendants_cpu_s
+burn = "import time\\nwhile time.process_time() < 0.2: pass\\nprint(flush=True)\\n"
+child = f"import subprocess, sys\\nsubprocess.run([sys.executable, '-c', {burn!r}])\\ninput()"
+before = descendants_cpu_s()
+with subprocess.Popen([sys.executable, "-c", child], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+    process.stdout.readline()
+    while descendants_cpu_s() < 0.2:  # till the child has waited for its own
+        assert process.poll() is None
+    process.communicate(b"\\n")
+print(before)
+"""
+
+
 def test_cpu_time_of_grandchildren_is_counted() -> None:
-    burn = "import time\nwhile time.process_time() < 0.2: pass\nprint(flush=True)\n"
-    command = [
-        sys.executable,
-        "-c",
-        f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {burn!r}])\ninput()",
-    ]
-    before = descendants_cpu_s()
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
-        assert child.stdout is not None
-        child.stdout.readline()
-        while (now := descendants_cpu_s()) - before < 0.2:
-            before = min(before, now)  # a process of another test has gone meanwhile
-            assert child.poll() is None
-        child.communicate(b"\n")
+    # In a process of its own: descendants of this one come and go with other tests.
+    done = subprocess.run([sys.executable, "-c", _GRANDCHILDREN], capture_output=True, text=True, check=True)
+    assert float(done.stdout) == 0
 
 
 def test_wrong_labels_are_refused() -> None:
