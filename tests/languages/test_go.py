@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.languages.conftest import verifier_of
+from tests.languages.conftest import Verify, verifier_of
 from tests.languages.programs import go
 
 from scalebox.languages.toolchain import Missing, prepare, toolchain
@@ -57,3 +57,8 @@ def test_without_it_a_program_is_built_all_the_same(tier: str, prepared: Path, m
     verifier = verifier_of(tier, prepared.parents[1] / "other")
     assert next(verifier)("go", PROGRAM).verdict == "passed"
     next(verifier, None)
+
+
+def test_a_package_that_is_no_program_is_a_compile_error(verify: Verify) -> None:
+    result = verify("go", "// A library.\npackage sums\n\nfunc Sum(a, b int) int { return a + b }\n")
+    assert (result.verdict, result.message) == ("compile_error", "line 2: a program is package main")

@@ -23,6 +23,12 @@ _OVERLAY = """
 [ -z "$1" ] || cp -rs "$1/cache" "$GOCACHE" || exit 0
 [ -z "$1" ] || { rm -f "$GOCACHE/trim.txt"; date +%s > "$GOCACHE/trim.txt"; }
 """
+#: Of any other package than main, `go build` makes an archive.
+_IS_PROGRAM = """
+[ -x main ] && exit
+echo "$1:$(grep -n '^package' "$1" | cut -d: -f1 | head -n 1): a program is package main" >&2
+exit 1
+"""
 
 LANGUAGE = Language(
     name="go",
@@ -41,6 +47,7 @@ LANGUAGE = Language(
     build=(
         ("/bin/sh", "-c", verbatim(_OVERLAY), "sh", "{prepared}"),
         ("{go}", "build", "-ldflags=-s -w", "-o", "main", "{source}"),
+        ("/bin/sh", "-c", verbatim(_IS_PROGRAM), "sh", "{source}"),
     ),
     keep=("main",),
     run=("{program}/main",),
