@@ -46,6 +46,8 @@ def test_probes_are_for_everybody(here: Site) -> None:
         ("Bearer sbx_" + "A" * 43, "wrong token"),
         ("Bearer", "wrong token"),
         ("Basic bG9jYWw6bG9jYWw=", "wrong token"),
+        ("Basic bG9jYWw", "wrong token"),
+        ("Basic //79", "wrong token"),
         ("Bearer " + "x" * 5000, "wrong token"),
     ],
 )
@@ -56,6 +58,11 @@ def test_without_a_right_token_nobody_is_let_in(here: Site, path: str, header: s
     assert answer.headers["WWW-Authenticate"].startswith("Bearer")
     assert answer.json()["error"]["code"] == "unauthorized"
     assert len(here.events(event="login_refused", path=path, reason=reason)) == before + 1
+
+
+def test_a_token_may_come_as_a_password(here: Site) -> None:
+    assert here.http.get("/test/trainers", auth=("any", here.tokens["trainer"])).status_code == 200
+    assert here.http.get("/test/trainers", auth=(here.tokens["trainer"], "")).status_code == 401
 
 
 @pytest.mark.parametrize(

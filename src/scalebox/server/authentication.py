@@ -6,6 +6,7 @@ Unix socket, which is told by the address of the server's own socket and never b
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import ipaddress
 import re
@@ -58,9 +59,8 @@ def _user(scope: Scope, context: Context, attempts: Attempts) -> Principal | Non
         refuse_login(context, scope, "no tokens are set")
         raise PermissionDeniedException("without tokens, the server answers on loopback or a Unix socket alone")
     header = headers.get("authorization", "")
-    scheme, _, token = header.partition(" ")
     # A right token is let in from any address: otherwise whoever shares one with a trainer could lock it out.
-    if scheme.lower() == "bearer" and (found := context.tokens.find(token.strip())) is not None:
+    if (found := context.tokens.find(token_in(header))) is not None:
         return found
     if is_open(scope):
         return None
@@ -70,6 +70,18 @@ def _user(scope: Scope, context: Context, attempts: Attempts) -> Principal | Non
     reason = "wrong token" if header else "no token"
     refuse_login(context, scope, reason, **({"refused_unrecorded": missed} if missed else {}))
     raise unauthorized(reason)
+
+
+def token_in(header: str) -> str:
+    """Return the token that a header shows; as a password, too, for clients that take nothing but a URL."""
+    scheme, _, shown = header.partition(" ")
+    if scheme.lower() == "bearer":
+        return shown.strip()
+    if scheme.lower() != "basic":
+        return ""
+    with contextlib.suppress(ValueError):
+        return base64.b64decode(shown.strip(), validate=True).decode().partition(":")[2]
+    return ""
 
 
 def unauthorized(reason: str) -> NotAuthorizedException:
