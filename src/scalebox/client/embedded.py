@@ -68,19 +68,21 @@ class EmbeddedTransport:
         batch_id: str | None = None,
     ) -> str:
         """Submit samples, and return the batch's id; waits up to `wait_s` seconds for room."""
-        samples = await self._waiting.call(lambda: checked(given, self._settings, self._problems))
         engine = self.engine
         ledger = engine.batches
+        samples: list[Sample] = []
         give_up_at = time.monotonic() + (wait_s or 0.0)
+
+        def attempt() -> str:
+            samples[:] = samples or checked(given, self._settings, self._problems)
+            return engine.submit(samples, deadline_s=deadline_s, batch_id=batch_id)
 
         def roomy() -> bool:
             return ledger.has_room(len(samples))
 
         while True:
             try:
-                return await self._waiting.call(
-                    lambda: engine.submit(samples, deadline_s=deadline_s, batch_id=batch_id)
-                )
+                return await self._waiting.call(attempt)
             except QueueFull:
                 if not ledger.ever_fits(len(samples)):
                     raise

@@ -52,6 +52,8 @@ class Status(msgspec.Struct):
 class Batch:
     """A batch that is not over, and what the feed calls its work."""
 
+    at_hand = False
+
     def __init__(self, owner: Batches, entry: Entry, deadline: float | None, finished: int) -> None:
         self.entry, self.client, self.id, self.deadline = entry, entry.client, entry.id, deadline
         self.state, self.error = entry.state, entry.error

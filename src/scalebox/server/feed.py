@@ -36,9 +36,10 @@ class Work(Protocol):
     client: str
     id: str
     deadline: float | None  # on the event loop's clock
+    at_hand: bool  # whether `load` never blocks
 
     def load(self, places: Sequence[int]) -> list[Sample]:
-        """Return samples; may block, called on other threads."""
+        """Return samples; may block, and is called on other threads then."""
 
     def deliver(self, place: int, result: VerificationResult) -> None:
         """Take a result."""
@@ -165,7 +166,7 @@ class Feed:
         assert self._client is not None
         work = each.work
         try:
-            samples = await asyncio.to_thread(work.load, each.places)
+            samples = work.load(each.places) if work.at_hand else await asyncio.to_thread(work.load, each.places)
             left = 0.0 if work.deadline is None else max(_NOW_S, work.deadline - self._running.time())
             await self._client.submit_batch(samples, deadline_s=left, wait_s=_ROOM_S, batch_id=each.name)
             if work.id in self._given_up or work.id not in self._works:
@@ -288,6 +289,8 @@ class Feed:
 
 class _Direct:
     """Samples in memory that a coroutine waits for."""
+
+    at_hand = True
 
     def __init__(self, client: str, name: str, deadline: float | None, samples: Sequence[Sample]) -> None:
         self.client, self.id, self.deadline = client, name, deadline
