@@ -24,7 +24,8 @@ _OVERLAY = """
 [ -z "$1" ] || { rm -f "$GOCACHE/trim.txt"; date +%s > "$GOCACHE/trim.txt"; }
 """
 #: Of any other package than main, `go build` makes an archive.
-_IS_PROGRAM = """
+_BUILD = """
+"$0" build -ldflags="-s -w" -o main "$@" || exit
 [ -x main ] && exit
 echo "$1:$(grep -n '^package' "$1" | cut -d: -f1 | head -n 1): a program is package main" >&2
 exit 1
@@ -46,8 +47,7 @@ LANGUAGE = Language(
     prepared=("cache/README",),
     build=(
         ("/bin/sh", "-c", verbatim(_OVERLAY), "sh", "{prepared}"),
-        ("{go}", "build", "-ldflags=-s -w", "-o", "main", "{source}"),
-        ("/bin/sh", "-c", verbatim(_IS_PROGRAM), "sh", "{source}"),
+        ("/bin/sh", "-c", verbatim(_BUILD), "{go}", "{source}"),
     ),
     keep=("main",),
     run=("{program}/main",),
