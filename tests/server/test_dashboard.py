@@ -37,8 +37,8 @@ PAGES = {
 }
 CANARY = "canary-3f1c"
 #: Fields that a program or a test author fills with text of their own, and that readers do not see.
-HIDDEN = {"message", "integrity_reason", "meta"}
-HIDDEN_OF_CASES = {"stdout", "stderr", "detail", "text", "transcript"}
+HIDDEN = {"message", "integrity_reason", "meta", "denied"}
+HIDDEN_OF_CASES = {"id", "stdout", "stderr", "detail", "text", "transcript", "exit_code", "signal"}
 
 
 def role_of_header(app: ASGIApp) -> ASGIApp:
@@ -190,11 +190,15 @@ def test_the_stream_sends_overviews_until_the_server_drains(feed: Feed) -> None:
 def planted(verdict: Verdict) -> VerificationResult:
     """Return a result with a canary in every text of the tests' or the program's making."""
     cases = [
-        CaseResult(id="0", verdict=verdict, stdout=CANARY, stderr=CANARY, detail=CANARY, text=CANARY, transcript=CANARY)
-    ]
+        CaseResult(
+            id=f"0.{CANARY}", test="0", verdict=verdict, stdout=CANARY, stderr=CANARY, detail=CANARY, text=CANARY,
+            transcript=CANARY, exit_code=217,
+        )
+    ]  # fmt: skip
     return VerificationResult(
         id="s", verdict=verdict, code="print(1)", message=CANARY, integrity="shared", integrity_reason=CANARY,
-        meta={"answer": CANARY}, cases=cases, denied=["socket"],
+        meta={"answer": CANARY}, cases=cases,
+        denied=["network: socket(AF_INET)", f"EACCES /etc/{CANARY} (PermissionError)", CANARY],
     )  # fmt: skip
 
 
@@ -215,7 +219,9 @@ def test_a_reader_sees_no_text_that_could_tell_of_a_test(verdict: Verdict) -> No
     assert decode_result_line(json.dumps(as_operator["result"]).encode()) == planted(verdict)
     assert as_reader["view"] == "reader"
     assert (as_reader["result"]["verdict"], as_reader["result"]["code"]) == (verdict.value, "print(1)")
-    assert as_reader["result"]["denied"] == ["socket"]
+    assert as_reader["result"]["denied"] == ["access", "network:"]
+    assert as_reader["result"]["cases"][0]["id"] == "0.0"
+    assert "217" not in json.dumps(as_reader["result"])
 
 
 def test_every_field_is_for_readers_or_is_known_not_to_be() -> None:
@@ -223,7 +229,7 @@ def test_every_field_is_for_readers_or_is_known_not_to_be() -> None:
     full = planted(Verdict.PASSED)
     case = full.cases[0]
     case.cpu_s, case.wall_s, case.memory_bytes, case.attempts = 1.0, 2.0, 3, 4
-    case.exit_code, case.signal, case.difference, case.score, case.test = 5, 6, 0.7, 0.8, "t"
+    case.exit_code, case.signal, case.difference, case.score = 5, 6, 0.7, 0.8
     seen = reader_view(full)
     differing = {name for name in full.__struct_fields__ if getattr(seen, name) != getattr(full, name)}
     assert differing - {"cases"} == HIDDEN
@@ -245,6 +251,15 @@ def test_a_batch_over_http_is_on_the_dashboard(server: Server) -> None:
     assert [row["id"] for row in seen["rows"]] == ["s0", "s1", "s2"]
     assert server.http.get("/v1/telemetry").json()["queue"] == 0
     assert f"scalebox_workers_wanted {PLACE['workers']}.0" in server.http.get("/metrics").text
+
+
+def test_each_sample_of_a_batch_has_its_place_however_it_was_sliced(server: Server) -> None:
+    batch_id = server.submit([sample(f"s{number}") for number in range(60)])
+    assert server.results(batch_id)["state"] == "DONE"
+    seen = server.http.get(f"/v1/telemetry/batches/{batch_id}").json()
+    assert [(row["index"], row["id"]) for row in seen["rows"]] == [(number, f"s{number}") for number in range(60)]
+    of_sample = server.http.get(f"/v1/telemetry/batches/{batch_id}/samples/41").json()
+    assert of_sample["result"]["id"] == "s41"
 
 
 @pytest.mark.parametrize("path", ["/v1/telemetry", "/v1/telemetry/batches", "/v1/telemetry/stream", "/metrics"])

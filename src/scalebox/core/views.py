@@ -89,19 +89,31 @@ def trainer_view(result: VerificationResult, sample: Sample) -> VerificationResu
     withheld = hidden_of(sample) if sample.held else frozenset()
     if not withheld:
         return result
-    numbers: dict[str, int] = {}
-    cases = []
-    for case in result.cases:
-        number = numbers[case.test_id] = numbers.get(case.test_id, -1) + 1
-        cases.append(_bare(case, number) if case.test_id in withheld else case)
+    bare = bare_cases(result)
+    cases = [new if old.test_id in withheld else old for old, new in zip(result.cases, bare, strict=True)]
     bare_ids = {before.id: after.id for before, after in zip(result.cases, cases, strict=True)}
     return msgspec.structs.replace(
         result,
         cases=cases,
         message=_trainers_message(result, sample, bare_ids),
-        denied=sorted({_kind_of(what) for what in result.denied}),
+        denied=kinds_denied(result),
         integrity_reason="the tests need it" if result.integrity_reason else "",
     )
+
+
+def bare_cases(result: VerificationResult) -> list[CaseResult]:
+    """Return the cases' verdicts and costs, without what a program or a test can say."""
+    numbers: dict[str, int] = {}
+    cases = []
+    for case in result.cases:
+        number = numbers[case.test_id] = numbers.get(case.test_id, -1) + 1
+        cases.append(_bare(case, number))
+    return cases
+
+
+def kinds_denied(result: VerificationResult) -> list[str]:
+    """Return what kinds of things were denied, without the names that the program gave them."""
+    return sorted({_kind_of(what) for what in result.denied})
 
 
 def _bare(case: CaseResult, number: int) -> CaseResult:

@@ -18,7 +18,7 @@ from scalebox.problems import ProblemStore
 from scalebox.schedule.cores import worker_cores
 from scalebox.server.access import open_access
 from scalebox.server.batches import Batches
-from scalebox.server.feed import Feed, by_batch
+from scalebox.server.feed import Feed
 from scalebox.server.journal import Journal
 from scalebox.server.readiness import Readiness
 from scalebox.server.telemetry import Telemetry
@@ -70,7 +70,8 @@ async def open_context(settings: Settings, *, sinks: Sequence[Sink] = ()) -> Asy
         stack.callback(journal.close)
         access = stack.enter_context(open_access(settings))
         listening: list[Sink] = [telemetry, *sinks, *access.sinks]
-        told = [by_batch(sink) for sink in listening]
+        feed = Feed(capacity, settings.max_pending)
+        told = [feed.by_batch(sink) for sink in listening]
 
         def emit(event: Event) -> None:
             for sink in told:
@@ -79,7 +80,6 @@ async def open_context(settings: Settings, *, sinks: Sequence[Sink] = ()) -> Asy
                 except Exception:  # as the engine does: one that fails keeps nothing else from going on
                     _log.exception("a sink fails")
 
-        feed = Feed(capacity, settings.max_pending)
         client = AsyncScaleBoxClient(settings=access.engine, sinks=[feed.sink, *told])
         try:
             feed.open(client)

@@ -241,6 +241,20 @@ class Feed:
             if len(self._arrived) == 1:
                 self._loop.call_soon_threadsafe(self._collect)
 
+    def by_batch(self, sink: Callable[[Any], None]) -> Callable[[Any], None]:
+        """Return a sink that knows batches, not slices: the server itself tells it when one begins and ends."""
+
+        def translated(event: Any) -> None:
+            batch_id = getattr(event, "batch_id", "")
+            if _SLICE not in batch_id:
+                sink(event)
+            elif isinstance(event, events.SampleFinished):
+                each = self._slices.get(batch_id)  # there until its results are fetched, which is after this
+                place = event.index if each is None else each.places[event.index]
+                sink(events.SampleFinished(event.at, batch_id.partition(_SLICE)[0], event.result, place))
+
+        return translated
+
     def _collect(self) -> None:
         while self._arrived:
             event = self._arrived.popleft()
@@ -315,17 +329,3 @@ class _Direct:
 
 def _ending() -> ScaleBoxError:
     return EngineClosed("the server is about to end (send it again, here or elsewhere)")
-
-
-def by_batch(sink: Callable[[Any], None]) -> Callable[[Any], None]:
-    """Return a sink that knows batches, not slices: the server itself tells it when one begins and ends."""
-
-    def translated(event: Any) -> None:
-        batch_id = getattr(event, "batch_id", "")
-        if _SLICE not in batch_id:
-            sink(event)
-        elif isinstance(event, events.SampleFinished):
-            name = batch_id.partition(_SLICE)[0]
-            sink(events.SampleFinished(event.at, name, event.result, event.index))
-
-    return translated

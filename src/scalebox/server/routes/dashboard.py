@@ -14,8 +14,9 @@ from litestar.params import Parameter
 from litestar.response import ServerSentEvent, ServerSentEventMessage
 
 from scalebox.core.codec import encode_result_line
-from scalebox.core.result import CaseResult, VerificationResult
+from scalebox.core.result import VerificationResult
 from scalebox.core.verdicts import Verdict
+from scalebox.core.views import bare_cases, kinds_denied
 from scalebox.server.authentication import OPEN
 from scalebox.server.context import Context
 from scalebox.server.errors import Refused
@@ -161,23 +162,9 @@ def _drill_down(telemetry: Telemetry) -> list[Any]:
 def reader_view(result: VerificationResult) -> VerificationResult:
     """Return a result with the program and the measures of its cases, and nothing that could tell of a hidden test.
 
-    A program may print its input, a message may quote the answer that was expected, `meta` is the trainer's own:
-    so a reader sees none of these, of visible tests neither.
+    A program may print its input, exit with a part of it, or name a file after it; a message may quote the answer that
+    was expected, `meta` is the trainer's own: so a reader sees none of these, of visible tests neither.
     """
-    cases = [
-        CaseResult(
-            id=case.id,
-            verdict=case.verdict,
-            cpu_s=case.cpu_s,
-            wall_s=case.wall_s,
-            memory_bytes=case.memory_bytes,
-            attempts=case.attempts,
-            exit_code=case.exit_code,
-            signal=case.signal,
-            difference=case.difference,
-            score=case.score,
-            test=case.test,
-        )
-        for case in result.cases
-    ]
-    return msgspec.structs.replace(result, cases=cases, message="", integrity_reason="", meta=None)
+    return msgspec.structs.replace(
+        result, cases=bare_cases(result), denied=kinds_denied(result), message="", integrity_reason="", meta=None
+    )
