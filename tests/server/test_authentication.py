@@ -10,11 +10,12 @@ from litestar import Litestar, get
 from litestar.datastructures import State
 from litestar.testing import TestClient
 from tests.server.access import Site, site
+from tests.server.conftest import Server
 
 from scalebox.client import AsyncScaleBoxClient
 from scalebox.core.settings import Settings
 from scalebox.server import authentication
-from scalebox.server.authentication import Attempts, address_of, is_local, is_rebound
+from scalebox.server.authentication import Attempts, address_of, is_cross_site, is_local, is_rebound
 from scalebox.server.context import Context
 from scalebox.server.guards import Needs, closed_unless_said
 from scalebox.server.principal import Role
@@ -184,6 +185,29 @@ def test_a_name_that_is_not_this_machines_is_refused_without_tokens(host: str, r
     assert is_rebound(("127.0.0.1", 80), host) is rebound
     assert not is_rebound(("/run/scalebox.sock", None), host)
     assert not is_rebound(None, host)
+
+
+@pytest.mark.parametrize(
+    ("origin", "cross_site"),
+    [
+        (None, False), ("http://127.0.0.1:8080", False), ("http://evil.example", True), ("null", True), ("", True),
+        ("http://127.0.0.1:9090", True), ("http://localhost:8080", True), ("http://127.0.0.1:8080.evil.example", True),
+    ],
+)  # fmt: skip
+def test_a_page_from_elsewhere_is_refused_without_tokens(origin: str | None, cross_site: bool) -> None:
+    assert is_cross_site(("127.0.0.1", 8080), "127.0.0.1:8080", origin) is cross_site
+    assert not is_cross_site(("/run/scalebox.sock", None), "localhost", origin)
+
+
+@pytest.mark.parametrize("path", ["/v1/batches", "/run_code", "/api/v2/execute", "/submissions?wait=true"])
+def test_a_page_from_elsewhere_runs_nothing_here(server: Server, path: str) -> None:
+    """A browser sends such a request for any page, without asking first."""
+    for headers in ({"Content-Type": "text/plain"}, {}):
+        request = server.http.build_request(
+            "POST", path, content=b"{}", headers={"Origin": "http://x.example", **headers}
+        )
+        assert server.http.send(request).status_code == 403
+    assert server.http.post("/v1/batches", json={"samples": []}, headers={"Origin": server.url}).status_code == 202
 
 
 @get("/silent", sync_to_thread=False)

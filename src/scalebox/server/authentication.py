@@ -54,10 +54,13 @@ def authentication(context: Context) -> Callable[[ASGIApp], ASGIApp]:
 def _user(scope: Scope, context: Context, attempts: Attempts) -> Principal | None:
     headers = ASGIConnection[Any, Any, Any, Any](scope).headers
     if context.tokens is None:
-        if is_local(scope.get("server")) and not is_rebound(scope.get("server"), headers.get("host", "")):
+        server, host = scope.get("server"), headers.get("host", "")
+        if is_local(server) and not is_rebound(server, host) and not is_cross_site(server, host, headers.get("origin")):
             return principal.LOCAL
         refuse_login(context, scope, "no tokens are set")
-        raise PermissionDeniedException("without tokens, the server answers on loopback or a Unix socket alone")
+        raise PermissionDeniedException(
+            "without tokens, the server answers this machine alone, and no page of another site"
+        )
     header = headers.get("authorization", "")
     # A right token is let in from any address: otherwise whoever shares one with a trainer could lock it out.
     if (found := context.tokens.find(token_in(header))) is not None:
@@ -123,6 +126,15 @@ def is_rebound(server: Any, host: str) -> bool:
     """Return whether a browser on this machine was led here by a name that somebody else has pointed at it."""
     name = _PORT.sub("", host).strip("[]")
     return _is_address(server[0] if server else "") and name != "localhost" and not _is_address(name)
+
+
+def is_cross_site(server: Any, host: str, origin: str | None) -> bool:
+    """Return whether a page of somebody else's has a browser on this machine ask.
+
+    It could not read the answer, but have programs run: browsers ask first only where a request is out of the ordinary,
+    and say the page's origin with every POST.
+    """
+    return _is_address(server[0] if server else "") and origin is not None and origin.partition("://")[2] != host
 
 
 def _is_address(text: str) -> bool:
