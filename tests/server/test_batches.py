@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import socket
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -19,8 +20,10 @@ from scalebox import EngineClosed
 from scalebox.client.embedded import checked
 from scalebox.core.codec import decode_results
 from scalebox.server import batches as batches_module
+from scalebox.server import bodies
 from scalebox.server.bodies import bounded_bodies
 from scalebox.server.errors import Refused
+from scalebox.server.principal import Principal, Role
 
 PACKED = {"Content-Type": "application/msgpack"}
 
@@ -381,6 +384,37 @@ def test_all_bodies_are_bounded_together() -> None:
 
     errors = asyncio.run(many())
     assert [type(error) for error in errors] == [Refused, type(None), type(None)], "what is refused frees its own"
+
+
+def test_policies_leave_room_for_the_bodies_of_others() -> None:
+    async def app(scope: Any, receive: Any, send: Any) -> None:  # noqa: ARG001  (ASGI's signature)
+        await receive()
+        await asyncio.sleep(0)
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": bytes(10)}
+
+    async def many() -> list[Any]:
+        bounded: Any = bounded_bodies(app, 10)
+        policies = [bounded({"user": Principal(f"p{number}", Role.POLICY)}, receive, None) for number in range(9)]
+        trainer = bounded({"user": Principal("t", Role.TRAINER)}, receive, None)
+        return await asyncio.gather(*policies, trainer, return_exceptions=True)
+
+    assert [type(error) for error in asyncio.run(many())] == [type(None)] * 2 + [Refused] * 7 + [type(None)]
+
+
+@pytest.mark.parametrize("path", ["/v1/batches", "/run_code", "/api/v2/execute", "/submit"])
+def test_a_body_that_does_not_come_is_given_up_on_every_route(
+    server: Server, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    monkeypatch.setattr(bodies, "READ_S", 0.05)
+    address = httpx.URL(server.url)
+    with socket.create_connection((address.host, address.port or 80), timeout=60) as raw:
+        head = (
+            f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{{"
+        )
+        raw.sendall(head.encode())
+        assert raw.recv(12) == b"HTTP/1.1 408"
 
 
 def test_a_journal_that_is_full_takes_nothing_and_loses_nothing(

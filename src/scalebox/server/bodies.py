@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,6 +20,7 @@ from scalebox.core.settings import Settings
 from scalebox.engine import payload_of
 from scalebox.problems import Problems
 from scalebox.server.errors import Refused
+from scalebox.server.principal import Role
 
 JSON, MSGPACK = "application/json", "application/msgpack"
 _MSGPACK_TYPES = (MSGPACK, "application/x-msgpack", "application/vnd.msgpack")
@@ -26,31 +29,43 @@ _MAX_DEADLINE_S = 1e7
 AnyRequest = Request[Any, Any, Any]
 
 
-#: Bodies in memory at once, in the largest that one may be.
-_BODIES = 8
+#: Bodies in memory at once, in the largest that one may be; and of policies, who would keep others from sending any.
+_BODIES, _OF_POLICIES = 8, 2
+#: Seconds that a body may take to come.
+READ_S = 120.0
 
 
 def bounded_bodies(app: ASGIApp, most: int) -> ASGIApp:
-    """Return the application with all requests' bodies bounded together: what comes beyond is answered 503."""
-    held = 0
+    """Return the application with all requests' bodies bounded together: what comes beyond is answered 503.
+
+    One that takes too long to come is answered 408.
+    """
+    held: Counter[bool] = Counter()  # by whether it is a policy's
 
     async def bounded(scope: Scope, receive: Receive, send: Send) -> None:
-        nonlocal held
-        mine = 0
+        user = scope.get("user")
+        is_policy = user is not None and user.role == Role.POLICY
+        mine, give_up_at, whole = 0, asyncio.get_running_loop().time() + READ_S, False
 
         async def counted() -> Any:
-            nonlocal held, mine
-            message: Any = await receive()
+            nonlocal mine, whole
+            try:
+                async with asyncio.timeout_at(None if whole else give_up_at):
+                    message: Any = await receive()
+            except TimeoutError:
+                raise Refused(408, f"the body did not come within {READ_S:.0f} s") from None
+            whole = not message.get("more_body", False)
             size = len(message.get("body", b""))
-            if held + size > most * _BODIES:
+            over = is_policy and held[True] + size > most * _OF_POLICIES
+            if over or held.total() + size > most * _BODIES:
                 raise Refused(503, "too many bodies are being read", mend="try again later", retry_after_s=1)
-            held, mine = held + size, mine + size
+            held[is_policy], mine = held[is_policy] + size, mine + size
             return message
 
         try:
             await app(scope, counted, send)
         finally:
-            held -= mine
+            held[is_policy] -= mine
 
     return bounded
 
