@@ -35,6 +35,7 @@ def test_an_operator_writes_reads_and_forgets(here: Site) -> None:
     assert here.ask("operator", "GET", path).json() == {**changed, "problem_id": "taco/1 é", "version": 2}
     assert here.ask("operator", "GET", path + "?version=1").json()["version"] == 1
     assert here.ask("operator", "GET", path + "?version=3").status_code == 404
+    assert here.ask("operator", "GET", path + f"?version={10**30}").status_code == 400
     assert here.ask("operator", "DELETE", path).status_code == 204
     assert here.ask("operator", "DELETE", path).status_code == 404
     assert here.ask("operator", "GET", path).status_code == 404

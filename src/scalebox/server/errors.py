@@ -109,4 +109,16 @@ def _of_bug(request: Request[Any, Any, Any], error: Exception) -> Response[Any]:
     return _answer(request, 500, ErrorBody("internal_error", "the server failed; its log says more"), {})
 
 
-HANDLERS: Any = {ScaleBoxError: _of_scalebox, HTTPException: _of_http, Exception: _of_bug}
+def too_deep(request: Request[Any, Any, Any], error: RecursionError) -> InputError:
+    """Return what is wrong with a request on which recursion had no end: what it sends is nested too deeply."""
+    _log.warning("%s %s: %s", request.method, request.url.path, error)
+    return InputError("nested too deeply", mend="send plainer JSON")
+
+
+def _of_depth(request: Request[Any, Any, Any], error: RecursionError) -> Response[Any]:
+    return _of_scalebox(request, too_deep(request, error))
+
+
+HANDLERS: Any = {
+    ScaleBoxError: _of_scalebox, HTTPException: _of_http, RecursionError: _of_depth, Exception: _of_bug,
+}  # fmt: skip

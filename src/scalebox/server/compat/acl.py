@@ -73,9 +73,8 @@ async def _judged(
         return await by_output(runner, request, oj_cases(shaped))
     if kind == "assert":
         raise InputError("the assert type is for common_evaluate_batch", field=f"{_FIELD}.type")
-    names = {name for name, _, _ in cases}
-    name = names.pop() if len(names) == 1 else None
-    if not isinstance(name, str):
+    name = cases[0][0] if cases else None
+    if not isinstance(name, str) or any(other != name for other, _, _ in cases):
         raise InputError("one name of a function is needed", field=f"{_FIELD}.fn_name")
     calls = []
     for number, (_, arguments, output) in enumerate(cases):

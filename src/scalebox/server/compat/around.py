@@ -45,12 +45,11 @@ def fitted(code: str, tests: str, language: str) -> str:
     if language == "go":
         return _imported(code, tests)
     plain = _OPAQUE.sub("", tests)
-    code = code.rstrip()
-    for _ in range(max(0, plain.count("}") - plain.count("{"))):
-        if not code.endswith("}"):
-            break
-        code = code[:-1].rstrip()
-    return f"{code}\n"
+    end, surplus = len(code), plain.count("}") - plain.count("{")
+    while end and (code[end - 1].isspace() or (surplus > 0 and code[end - 1] == "}")):
+        surplus -= code[end - 1] == "}"
+        end -= 1
+    return f"{code[:end]}\n"
 
 
 def _imported(code: str, tests: str) -> str:

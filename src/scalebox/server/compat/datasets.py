@@ -119,7 +119,7 @@ async def live_code_bench(runner: Runner, request: SubmitRequest, row: Row) -> E
         ]
         return await by_output(runner, request, oj_cases(infos))
     calls = [
-        (_lines(one), _lines(other)[0], {"input": one, "output": other})
+        (_lines(one), _value(other), {"input": one, "output": other})
         for one, other in zip(inputs, outputs, strict=True)
     ]
     return await by_calls(runner, request, str(name), calls)
@@ -138,6 +138,14 @@ def _lines(text: Any) -> list[Any]:
         return [msgspec.json.decode(line) for line in text.splitlines() if line.strip()] or [None]
     except msgspec.DecodeError:
         raise InputError("a line is not JSON", field="config.provided_data.test") from None
+
+
+def _value(output: Any) -> Any:
+    """Return the first value of an output. Raises InputError."""
+    values = _lines(output)
+    if not values:
+        raise InputError("an output is an empty array", field="config.provided_data.test", mend="write [[]] for []")
+    return values[0]
 
 
 # -- by code around the completion -------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from litestar import Request, Response
 from litestar.exceptions import HTTPException
 
 from scalebox.core.errors import InputError, QueueFull, ScaleBoxError
-from scalebox.server.errors import Refused
+from scalebox.server.errors import Refused, too_deep
 
 _T = TypeVar("_T")
 
@@ -67,4 +67,10 @@ def _of_scalebox(_: Request[Any, Any, Any], error: ScaleBoxError) -> Response[An
     return _detail(_UNAVAILABLE, str(error), {"Retry-After": "1"} if isinstance(error, QueueFull) else {})
 
 
-HANDLERS: Any = {InputError: _of_input, HTTPException: _of_http, ScaleBoxError: _of_scalebox}
+def _of_depth(request: Request[Any, Any, Any], error: RecursionError) -> Response[Any]:
+    return _of_input(request, too_deep(request, error))
+
+
+HANDLERS: Any = {
+    InputError: _of_input, HTTPException: _of_http, ScaleBoxError: _of_scalebox, RecursionError: _of_depth,
+}  # fmt: skip

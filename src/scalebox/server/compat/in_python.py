@@ -48,7 +48,7 @@ def fetched(stdout: str, marker: str, wanted: Sequence[str]) -> tuple[str, dict[
         return stdout, {}
     try:
         files = msgspec.json.decode(told, type=dict[str, str])
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return printed, {}
     return printed, {name: data for name, data in files.items() if name in wanted}
 
@@ -65,7 +65,7 @@ def of_notebook(stdout: str, marker: str) -> tuple[list[dict[str, object]], dict
     _, found, told = stdout.rpartition(marker)
     try:
         answer = msgspec.json.decode(told, type=_Notebook) if found else None
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return None
     return None if answer is None else (answer.cells, answer.files)
 

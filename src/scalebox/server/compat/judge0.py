@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import secrets
 import signal
 
@@ -122,7 +121,7 @@ def _text(text: str | None, field: str, encoded: bool) -> str:
         return text or ""
     try:
         return base64.b64decode(text or "").decode()
-    except (binascii.Error, UnicodeDecodeError):
+    except ValueError:
         raise InputError("is not base64 of text", field=field) from None
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 from litestar import Response, delete, get, put
-from litestar.params import FromPath, FromQuery
+from litestar.params import FromPath, FromQuery, Parameter
 
 from scalebox.problems import ProblemStore, check_problem
 from scalebox.problems.store import Described
@@ -18,7 +18,7 @@ from scalebox.server.errors import Refused
 from scalebox.server.guards import needs
 from scalebox.server.principal import Role
 
-_MOST_LISTED = 1000
+_MOST_LISTED, _MOST_VERSION = 1000, 999_999_999
 
 
 def handlers(context: Context) -> list[Any]:
@@ -43,7 +43,9 @@ def handlers(context: Context) -> list[Any]:
 
     @get("/v1/problems/{problem_id:path}", summary="One problem", guards=trainers, tags=tags)
     async def read(
-        request: AnyRequest, problem_id: FromPath[str], version: FromQuery[int | None] = None
+        request: AnyRequest,
+        problem_id: FromPath[str],
+        version: Annotated[int | None, Parameter(ge=1, le=_MOST_VERSION)] = None,
     ) -> Response[Any]:
         """Return a problem: to an operator with all its fields, to a trainer what is told in a list."""
         name = problem_id[1:]
