@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 from click.testing import CliRunner, Result
 from tests.server.access import Site, site
@@ -24,6 +25,11 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 def _run(*arguments: str) -> Result:
     return CliRunner().invoke(main, ["audit", *arguments])
+
+
+def _submit(here: Site, key: str) -> httpx.Response:
+    headers = {"Authorization": f"Bearer {here.tokens['trainer']}", "Idempotency-Key": key}
+    return here.http.post("/v1/batches", json={"samples": [sample(key)]}, headers=headers)
 
 
 def test_the_newest_records_come_last_and_the_chain_is_whole(here: Site) -> None:
@@ -47,14 +53,20 @@ def test_what_cannot_be_recorded_is_not_done(here: Site, monkeypatch: pytest.Mon
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(writer_module, "_write_all", full)
-    refused = here.ask("trainer", "POST", "/v1/batches", json={"samples": [sample("c")]})
-    assert refused.status_code == 503
+    assert _submit(here, "c").status_code == 503
     assert here.ask("operator", "PUT", "/v1/problems/p", json={"tests": sample()["tests"]}).status_code == 503
     assert here.ask("", "GET", "/v1/audit").status_code == 401, "a refusal stays one"
     monkeypatch.undo()
     assert here.ask("operator", "GET", "/v1/problems/p").status_code == 404
     here.ask("", "GET", "/v1/audit")
     assert here.events(event="records_lost")
+    again = _submit(here, "c")
+    assert again.status_code == 202
+    done = here.ask("trainer", "GET", f"/v1/batches/{again.json()['batch_id']}/results?wait_s=60").json()
+    assert [result["verdict"] for result in done["results"]] == ["passed"], "what was refused has not used up its key"
+    assert [record["ids"] for record in here.events(event="batch_submitted", batch_id=again.json()["batch_id"])] == [
+        ["c"]
+    ]
     assert here.ask("operator", "GET", "/v1/audit/check").json()["faults"] == []
 
 

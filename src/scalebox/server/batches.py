@@ -160,22 +160,27 @@ class Batches:
         entry = None if key is None else await self._reading(self.journal.find_key, client, key)
         return None if entry is None else await self._same(entry, digest)
 
-    async def take(self, client: str, given: Submission, key: str | None) -> Status:
-        """Take a batch, or return the one that the client has submitted by the same key; raises Refused."""
+    async def take(
+        self, client: str, given: Submission, key: str | None, before: Callable[[str], None] = lambda _: None
+    ) -> Status:
+        """Take a batch, or return the one that the client has submitted by the same key; raises Refused.
+
+        `before` is told the id of a new one, on another thread: where it raises, there is none, and its key is free.
+        """
         # A client that hangs up must not leave a batch in the journal that nobody has begun.
-        task = asyncio.create_task(self._take(client, given, key))
+        task = asyncio.create_task(self._take(client, given, key, before))
         self._takings.add(task)
         task.add_done_callback(self._takings.discard)
         return await asyncio.shield(task)
 
-    async def _take(self, client: str, given: Submission, key: str | None) -> Status:
+    async def _take(self, client: str, given: Submission, key: str | None, before: Callable[[str], None]) -> Status:
         count = len(given.records)
         self._check_room(client, count)
         self._pending[client] += count
         seconds = self._settings.batch_deadline_s if given.deadline_s is None else given.deadline_s
         deadline = time.time() + seconds if seconds else None
         try:
-            entry, new = await self._writing(lambda: self._enter(client, given, key, deadline))
+            entry, new = await self._writing(lambda: self._enter(client, given, key, deadline, before))
         except BaseException as error:
             self._release(client, count)
             if isinstance(error, sqlite3.Error):
@@ -192,7 +197,9 @@ class Batches:
             return _status(entry, 0)
         return self._begin(entry, 0, range(count)).status
 
-    def _enter(self, client: str, given: Submission, key: str | None, deadline: float | None) -> tuple[Entry, bool]:
+    def _enter(
+        self, client: str, given: Submission, key: str | None, deadline: float | None, before: Callable[[str], None]
+    ) -> tuple[Entry, bool]:
         """Write a batch into the journal, older ones make room; blocks. Raises Refused (503)."""
         room = self._settings.server_journal_mb * MIB - sum(map(len, given.records))
         if self.journal.size() > room:
@@ -200,9 +207,11 @@ class Batches:
         if self.journal.size() > room:
             mend = "try again later, or raise server_journal_mb"
             raise Refused(503, "the journal has no room for the batch", mend=mend, retry_after_s=_CLEAN_EVERY_S)
-        return self.journal.accept(
-            uuid.uuid4().hex, client, given.records, key=key, digest=given.digest, deadline=deadline
-        )
+        if key is not None and (known := self.journal.find_key(client, key)) is not None:
+            return known, False
+        batch_id = uuid.uuid4().hex
+        before(batch_id)
+        return self.journal.accept(batch_id, client, given.records, key=key, digest=given.digest, deadline=deadline)
 
     async def _same(self, entry: Entry, digest: bytes) -> Status:
         if entry.digest != digest:

@@ -64,12 +64,9 @@ def handlers(context: Context) -> list[Any]:
             given = await asyncio.to_thread(
                 read_submission, body, packed=packed, settings=context.settings, problems=context.problems
             )
-            status = await batches.take(client, given, key)
-            try:
-                record_batch(context, request.user, status.batch_id, given.ids)
-            except Refused:
-                await batches.cancel(client, status.batch_id)
-                raise
+            status = await batches.take(
+                client, given, key, lambda batch_id: record_batch(context, request.user, batch_id, given.ids)
+            )
         return answer(request, {"batch_id": status.batch_id, "samples": status.samples}, 202)
 
     @get("/v1/batches/{batch_id:str}", guards=trainers, tags=["batches"], summary="Where a batch is")
