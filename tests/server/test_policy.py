@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shutil
 from collections.abc import Iterator
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from tests.server.access import Site, site
 
+from scalebox.core.errors import QueueFull
+from scalebox.core.result import CaseResult, VerificationResult
+from scalebox.core.sample import Sample
+from scalebox.core.settings import Settings
 from scalebox.core.verdicts import Verdict
+from scalebox.problems import ProblemStore, check_problem
+from scalebox.server.context import Context
+from scalebox.server.errors import Refused
+from scalebox.server.policy import Desk
+from scalebox.server.principal import Principal, Role
 
 MARK = "CANARY"
 STDIN = {
@@ -213,3 +224,81 @@ def test_quotas_bound_what_runs_and_what_is_kept(here: Site) -> None:
     assert set(statuses) <= {202, 429}
     settings = here.context.settings
     assert (settings.server_policy_running, settings.server_policy_kept) == (40, 60)
+
+
+class _Feed:
+    """In place of the engine: hidden tests run until they are let go."""
+
+    def __init__(self) -> None:
+        self.let_go = asyncio.Event()
+        self.at_hidden = self.most_at_hidden = 0
+
+    async def run(self, _client: str, samples: list[Sample]) -> list[VerificationResult]:
+        if any(test.hidden for test in samples[0].tests):
+            self.at_hidden += 1
+            self.most_at_hidden = max(self.most_at_hidden, self.at_hidden)
+            try:
+                await self.let_go.wait()
+            finally:
+                self.at_hidden -= 1
+        cases = [CaseResult(id=test.id, verdict=Verdict.PASSED, attempts=1) for test in samples[0].tests]
+        return [VerificationResult(id=samples[0].id, verdict=Verdict.PASSED, cases=cases)]
+
+
+def test_no_answer_tells_for_how_long_hidden_tests_run(tmp_path: Path) -> None:
+    """A program that has read them could say by the time what they are."""
+    policy, feed = Principal("p", Role.POLICY), _Feed()
+    settings = Settings(server_policy_running=2, server_policy_kept=5)
+    problems = ProblemStore(str(tmp_path / "problems"))
+    problems.put(check_problem({"problem_id": "small", **PROBLEMS["small"]}, settings))
+
+    async def answers() -> list[Any]:
+        context = Context(settings, cast(Any, None), feed=cast(Any, feed), problems=problems)
+        desk = Desk(context)
+        seen: list[Any] = []
+        for _ in range(12):
+            try:
+                submission = desk.submit(policy, {"problem_id": "small", "code": "print(4)"})
+                desk.run(policy, submission, "all")
+                await desk.wait(submission, 60)
+                seen.append((submission.answer().state, submission.answer().verdict))
+            except Refused as error:
+                seen.append(error.status)
+            await asyncio.sleep(0)
+        assert len(desk._tasks) <= settings.server_policy_kept, "what is forgotten is given up"
+        feed.let_go.set()
+        await asyncio.gather(*desk._tasks, return_exceptions=True)
+        assert submission.running == 0
+        return seen
+
+    slow = asyncio.run(answers())
+    assert feed.most_at_hidden == settings.server_policy_running
+    feed.let_go = asyncio.Event()
+    feed.let_go.set()
+    assert asyncio.run(answers()) == slow == [("DONE", Verdict.PASSED)] * 12
+    problems.close()
+
+
+def test_a_program_that_found_no_room_may_be_run_again(tmp_path: Path) -> None:
+    problems = ProblemStore(str(tmp_path / "problems"))
+    problems.put(check_problem({"problem_id": "small", **PROBLEMS["small"]}, Settings()))
+    policy, feed = Principal("p", Role.POLICY), _Feed()
+    feed.let_go.set()
+
+    class Full(_Feed):
+        async def run(self, _client: str, _samples: list[Sample]) -> list[VerificationResult]:
+            raise QueueFull("full")
+
+    async def states() -> list[Any]:
+        context = Context(Settings(), cast(Any, None), feed=cast(Any, Full()), problems=problems)
+        desk, seen = Desk(context), []
+        submission = desk.submit(policy, {"problem_id": "small", "code": "print(4)"})
+        for engine in (context.feed, feed):
+            context.feed = cast(Any, engine)
+            desk.run(policy, submission, "all")
+            await asyncio.gather(*desk._tasks)
+            seen.append((submission.answer().state, submission.ran_all))
+        return seen
+
+    assert asyncio.run(states()) == [("SUBMITTED", False), ("DONE", True)]
+    problems.close()

@@ -1,8 +1,8 @@
 """What a policy may do: hand in a program, have the tests run on it, and look at what came of that.
 
-Visible tests run as a batch of their own, and what the policy sees comes from that batch alone. So neither a verdict
-nor the time that passes tells it anything of hidden tests. Where all are to run, they do in a second batch, for the
-trainer.
+Visible tests run as a batch of their own, and what the policy sees comes from that batch alone. Where all are to run,
+they do in a second batch, for the trainer. No answer to a policy depends on that one, a refusal neither: for how long
+hidden tests run is the program's to choose, once it has read them.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from typing import Any, Literal
 
 import msgspec
 
-from scalebox.core.errors import InputError, ScaleBoxError
+from scalebox.core.errors import InputError, QueueFull, ScaleBoxError
 from scalebox.core.limits import MIB
 from scalebox.core.result import VerificationResult
 from scalebox.core.sample import Sample
@@ -58,7 +58,13 @@ class Submission:
         self.result: VerificationResult | None = None
         self.ran_all = False
         self.running = 0
+        #: The run of all tests.
+        self.whole: asyncio.Task[None] | None = None
         self.changed = asyncio.Event()
+
+    def end_run(self) -> None:
+        """Note that a run is over."""
+        self.running -= 1
 
     def answer(self) -> Answer:
         """Return what the policy is told."""
@@ -73,16 +79,19 @@ class Desk:
         self._context = context
         self._submissions: dict[str, OrderedDict[str, Submission]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        #: By client: how many runs of all tests may go on.
+        self._room: dict[str, asyncio.Semaphore] = {}
 
     def submit(self, who: Principal, raw: Mapping[str, Any]) -> Submission:
         """Take a program for a problem. Raises InputError, or Refused over the client's quota."""
         sample = self._sample(raw)
         kept = self._submissions.setdefault(who.client, OrderedDict())
         if len(kept) >= self._context.settings.server_policy_kept:
-            oldest = next((name for name, one in kept.items() if not one.running), None)
+            oldest = next((name for name, one in kept.items() if one.state != "RUNNING"), None)
             if oldest is None:
                 raise _over("programs are running")
-            del kept[oldest]
+            if (whole := kept.pop(oldest).whole) is not None:
+                whole.cancel()
         record(self._context, "policy_submit", who=who, sample_id=sample.id, problem_id=sample.problem_id)
         kept[sample.id] = submission = Submission(who.client, sample)
         return submission
@@ -103,18 +112,17 @@ class Desk:
         visible, whole = submission.state == "SUBMITTED", which == "all" and not submission.ran_all
         if not visible and not whole:
             return
-        of_client = self._submissions[who.client].values()
-        running = sum(one.running for one in of_client)
-        if running + visible + whole > self._context.settings.server_policy_running:
+        running = sum(one.state == "RUNNING" for one in self._submissions[who.client].values())
+        if running + visible > self._context.settings.server_policy_running:
             raise _over("programs are running")
         sample = submission.sample
         record(self._context, "policy_run", who=who, sample_id=sample.id, problem_id=sample.problem_id, tests=which)
         if visible:
             submission.state = "RUNNING"
-            self._start(submission, _shown_part(sample), whole=False)
+            self._start(submission, self._verify(submission, _shown_part(sample), whole=False))
         if whole:
             submission.ran_all = True
-            self._start(submission, sample, whole=True)
+            submission.whole = self._start(submission, self._verify_all(submission))
 
     async def wait(self, submission: Submission, seconds: float) -> None:
         """Wait until a program that runs has been run, or the time has passed."""
@@ -138,15 +146,28 @@ class Desk:
             {**raw, "id": uuid.uuid4().hex}, settings=self._context.settings, problems=self._context.problems
         )
 
-    def _start(self, submission: Submission, sample: Sample, *, whole: bool) -> None:
+    def _start(self, submission: Submission, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         submission.running += 1
-        task = asyncio.create_task(self._verify(submission, sample, whole=whole))
+        task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(lambda _: submission.end_run())
+        return task
+
+    async def _verify_all(self, submission: Submission) -> None:
+        """Run all tests as soon as not too many of the client's programs are at that."""
+        most = self._context.settings.server_policy_running
+        async with self._room.setdefault(submission.client, asyncio.Semaphore(most)):
+            await self._verify(submission, submission.sample, whole=True)
 
     async def _verify(self, submission: Submission, sample: Sample, *, whole: bool) -> None:
         try:
             (result,) = await self._context.feed.run(submission.client, [sample])
+        except QueueFull:  # nothing came of it: it may be asked for again
+            if whole:
+                submission.ran_all = False
+            else:
+                submission.state = "SUBMITTED"
         except ScaleBoxError:
             if not whole:
                 submission.state = "FAILED"
@@ -156,7 +177,6 @@ class Desk:
             if not whole:
                 submission.view, submission.state = policy_view(result, sample), "DONE"
         finally:
-            submission.running -= 1
             if not whole:
                 submission.changed.set()
 
