@@ -63,6 +63,17 @@ def test_of_another_namespace_nobody_here_can_tell(namespace: int, pid: int, sta
     assert not mark.dead
 
 
+def test_another_machines_mark_is_foreign_though_its_first_namespaces_have_the_same_numbers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Two machines may share the folder for scratch space: neither may take the other's for a dead one's."""
+    mark = ours()._replace(pid=1, start=1)
+    assert mark.dead
+    monkeypatch.setattr(owner, "_boot", lambda: "another")
+    assert mark.foreign
+    assert not mark.dead
+
+
 @given(st.text(max_size=30) | st.builds("scalebox-n{}-{}-x".format, st.integers(0), st.integers(0)))
 def test_other_names_bear_no_mark(name: str) -> None:
     assert owner.mark_of(name) is None

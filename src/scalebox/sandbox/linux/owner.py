@@ -1,11 +1,14 @@
 """Names that say which process owns a thing, so that what a dead one left can be told from what a live one uses.
 
 A mark is a process's number with the time at which it started: numbers come again, the two together do not. Both mean
-something in one PID namespace and one time namespace alone, so the mark names these too.
+something on one machine, in one PID namespace and one time namespace alone, so the mark names these too.
 """
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import hashlib
 import os
 import re
 from typing import NamedTuple
@@ -74,9 +77,21 @@ def mark_of(name: str) -> Mark | None:
 
 
 def _namespace() -> int:
-    """Return a number for our PID and time namespaces: start times count from the boot that a time namespace shows."""
-    pid = os.stat("/proc/self/ns/pid").st_ino
+    """Return a number for our PID and time namespaces: start times count from the boot that a time namespace shows.
+
+    The boot is a part of it: first namespaces have the same numbers on all machines, some of which share a folder.
+    """
+    spaces = [str(os.stat("/proc/self/ns/pid").st_ino), _boot()]
+    with contextlib.suppress(OSError):  # before Linux 5.6
+        spaces.append(str(os.stat("/proc/self/ns/time").st_ino))
+    return int.from_bytes(hashlib.blake2b(" ".join(spaces).encode(), digest_size=8).digest())
+
+
+@functools.cache
+def _boot() -> str:
+    """Return a name for the machine since it was started, "" where the kernel does not tell."""
     try:
-        return int(f"{pid}{os.stat('/proc/self/ns/time').st_ino}")
-    except OSError:  # before Linux 5.6
-        return pid
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+            return file.read().strip()
+    except OSError:
+        return ""
