@@ -128,6 +128,19 @@ def test_without_a_runtime_folder_there_is_the_temporary_one(folder: Path, monke
     assert Daemon(SETTINGS).address.socket.startswith(f"{folder.parent}/scalebox-{os.geteuid()}/")
 
 
+def test_a_runtime_folder_of_others_is_left_alone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As with sudo: whose it is could put a folder or a link in the place of ours."""
+    monkeypatch.setattr(tempfile, "tempdir", str(folder.parent))
+    theirs = folder.parent / "theirs"
+    theirs.mkdir()
+    theirs.chmod(0o777)
+    (folder.parent / "link").symlink_to(theirs)
+    for base in (theirs, folder.parent / "link"):
+        monkeypatch.setenv("XDG_RUNTIME_DIR", str(base))
+        assert Daemon(SETTINGS).address.socket.startswith(f"{folder.parent}/scalebox-{os.geteuid()}/")
+    assert list(theirs.iterdir()) == []
+
+
 def test_settings_pass_through_a_file(tmp_path: Path) -> None:
     settings = Settings(
         workers=3, interpreter='/odd "path"\\ä\x7f\n', preload=("numpy",), cache_audit=0.5, early_stop=True,

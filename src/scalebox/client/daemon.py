@@ -137,7 +137,8 @@ class Daemon:
 def _own_folder() -> str:
     """Return the folder of this user's sockets, in which nobody else can put one. Raises InputError."""
     base = os.environ.get("XDG_RUNTIME_DIR", "")
-    if os.path.isabs(base) and os.path.isdir(base):
+    # With sudo it may be another user's, who could put a folder in the place of ours.
+    if os.path.isabs(base) and os.path.isdir(base) and make_own(base):
         folder = os.path.join(base, "scalebox")
     else:
         folder = os.path.join(tempfile.gettempdir(), f"scalebox-{os.geteuid()}")
