@@ -209,6 +209,13 @@ def test_what_makes_no_sense_is_refused(here: Site, body: dict[str, Any], status
     assert (answer.status_code, answer.json()["error"]["field"]) == (status, field)
 
 
+def test_a_body_that_no_program_needs_is_refused(here: Site) -> None:
+    name = _submit(here, "small", "print(4)")
+    for path in ("/v1/policy/submit", f"/v1/policy/{name}/run"):
+        answer = here.ask("policy", "POST", path, json={"problem_id": "small", "code": "x" * (9 << 20)})
+        assert (answer.status_code, answer.json()["error"]["code"]) == (413, "too_large")
+
+
 def test_a_run_of_something_else_is_refused(here: Site) -> None:
     name = _submit(here, "small", "print(4)")
     for body, field in (({"tests": "hidden"}, "tests"), ({"tests": 3}, "tests"), ({"more": 1}, "more")):
@@ -258,7 +265,7 @@ def test_no_answer_tells_for_how_long_hidden_tests_run(tmp_path: Path) -> None:
         seen: list[Any] = []
         for _ in range(12):
             try:
-                submission = desk.submit(policy, {"problem_id": "small", "code": "print(4)"})
+                submission = await desk.submit(policy, {"problem_id": "small", "code": "print(4)"})
                 desk.run(policy, submission, "all")
                 await desk.wait(submission, 60)
                 seen.append((submission.answer().state, submission.answer().verdict))
@@ -292,7 +299,7 @@ def test_a_program_that_found_no_room_may_be_run_again(tmp_path: Path) -> None:
     async def states() -> list[Any]:
         context = Context(Settings(), cast(Any, None), feed=cast(Any, Full()), problems=problems)
         desk, seen = Desk(context), []
-        submission = desk.submit(policy, {"problem_id": "small", "code": "print(4)"})
+        submission = await desk.submit(policy, {"problem_id": "small", "code": "print(4)"})
         for engine in (context.feed, feed):
             context.feed = cast(Any, engine)
             desk.run(policy, submission, "all")

@@ -29,8 +29,8 @@ from scalebox.server.errors import Refused
 from scalebox.server.principal import Principal
 
 _FIELDS = ("problem_id", "code", "response", "language")
-#: Bytes of a program.
-MOST_CODE = MIB
+#: Bytes of a program, and of a request with one, in which a character may be written as six.
+MOST_CODE, MOST_BODY = MIB, 8 * MIB
 
 State = Literal["SUBMITTED", "RUNNING", "DONE", "FAILED"]
 
@@ -82,9 +82,9 @@ class Desk:
         #: By client: how many runs of all tests may go on.
         self._room: dict[str, asyncio.Semaphore] = {}
 
-    def submit(self, who: Principal, raw: Mapping[str, Any]) -> Submission:
+    async def submit(self, who: Principal, raw: Mapping[str, Any]) -> Submission:
         """Take a program for a problem. Raises InputError, or Refused over the client's quota."""
-        sample = self._sample(raw)
+        sample = await asyncio.to_thread(self._sample, raw)  # a problem may be large
         kept = self._submissions.setdefault(who.client, OrderedDict())
         if len(kept) >= self._context.settings.server_policy_kept:
             oldest = next((name for name, one in kept.items() if one.state != "RUNNING"), None)

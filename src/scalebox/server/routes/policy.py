@@ -8,11 +8,12 @@ from litestar import Response, get, post
 from litestar.params import FromPath, FromQuery
 
 from scalebox.core.errors import InputError
+from scalebox.core.limits import MIB
 from scalebox.core.views import operator_view, trainer_view
 from scalebox.server.bodies import AnyRequest, answer, object_of
 from scalebox.server.context import Context
 from scalebox.server.guards import needs
-from scalebox.server.policy import Desk
+from scalebox.server.policy import MOST_BODY, Desk
 from scalebox.server.principal import Role
 
 _MOST_WAIT_S = 60.0
@@ -22,13 +23,20 @@ def handlers(context: Context) -> list[Any]:
     """Return the handlers."""
     desk = Desk(context)
     policies, trainers, tags = [needs(Role.POLICY)], [needs(Role.TRAINER)], ["policy"]
+    most = min(MOST_BODY, context.settings.server_max_body_mb * MIB)
 
-    @post("/v1/policy/submit", guards=policies, tags=tags, summary="Hand in a program", status_code=202)
+    @post(
+        "/v1/policy/submit", guards=policies, tags=tags, summary="Hand in a program", status_code=202,
+        request_max_body_size=most,
+    )  # fmt: skip
     async def submit(request: AnyRequest) -> Response[Any]:
         """Hand in a program: `problem_id`, `code` or `response`, and `language`."""
-        return answer(request, desk.submit(request.user, await object_of(request)).answer(), 202)
+        return answer(request, (await desk.submit(request.user, await object_of(request))).answer(), 202)
 
-    @post("/v1/policy/{name:str}/run", guards=policies, tags=tags, summary="Have its tests run", status_code=202)
+    @post(
+        "/v1/policy/{name:str}/run", guards=policies, tags=tags, summary="Have its tests run", status_code=202,
+        request_max_body_size=most,
+    )  # fmt: skip
     async def run(request: AnyRequest, name: FromPath[str]) -> Response[Any]:
         """Have its tests run: `{"tests": "visible"}`, or "all", of which only the visible ones are told about."""
         submission = desk.find(request.user.client, name)
