@@ -15,6 +15,7 @@ import uvicorn
 from scalebox.core.settings import Settings
 from scalebox.server.app import build_app
 from scalebox.server.context import Context, open_context
+from scalebox.server.heads import BoundedHeads
 from scalebox.server.idle import IdleExit
 
 _log = logging.getLogger(__name__)
@@ -42,6 +43,7 @@ class Draining(uvicorn.Server):
                 server_header=False,
                 proxy_headers=False,  # whoever asks could call itself by any address
                 lifespan="on",
+                http=BoundedHeads,
                 ws="none",
                 limit_concurrency=context.settings.server_connections,
                 timeout_keep_alive=_KEEP_ALIVE_S,
