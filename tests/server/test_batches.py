@@ -23,6 +23,7 @@ from scalebox.server import batches as batches_module
 from scalebox.server import bodies
 from scalebox.server.bodies import bounded_bodies
 from scalebox.server.errors import Refused
+from scalebox.server.feed import Feed
 from scalebox.server.principal import Principal, Role
 
 PACKED = {"Content-Type": "application/msgpack"}
@@ -486,3 +487,9 @@ def test_a_batch_that_cannot_be_read_is_failed_and_no_other(server: Server, monk
     assert answer["results"] == []
     assert server.results(server.submit([sample()]))["state"] == "DONE"
     assert server.http.get("/healthz").status_code == 200
+
+
+def test_giving_up_what_is_over_leaves_no_trace() -> None:
+    feed = Feed(1, 1)
+    feed.cancel("a batch that is over")
+    assert not feed._given_up

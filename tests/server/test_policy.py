@@ -17,7 +17,8 @@ from scalebox.core.result import CaseResult, VerificationResult
 from scalebox.core.sample import Sample
 from scalebox.core.settings import Settings
 from scalebox.core.verdicts import Verdict
-from scalebox.problems import ProblemStore, check_problem
+from scalebox.problems import ProblemStore, check_problem, sample_of
+from scalebox.server import policy as policy_module
 from scalebox.server.context import Context
 from scalebox.server.errors import Refused
 from scalebox.server.policy import Desk
@@ -231,6 +232,19 @@ def test_quotas_bound_what_runs_and_what_is_kept(here: Site) -> None:
     assert set(statuses) <= {202, 429}
     settings = here.context.settings
     assert (settings.server_policy_running, settings.server_policy_kept) == (40, 60)
+
+
+def test_no_program_reads_a_hidden_input_for_a_policy(here: Site) -> None:
+    """Where all tests are hidden, one that slept by what it reads would tell it."""
+    name = _submit(here, "hidden", "import os\nprint(repr(input), os.listdir('.'), os.read(0, 99))")
+    assert _run(here, name)["verdict"] == "not_run"
+    assert here.ask("trainer", "GET", f"/v1/submissions/{name}").json()["result"] is None
+    problems = here.context.problems
+    assert problems is not None
+    hidden = sample_of(
+        {"id": "s", "problem_id": "hidden", "code": "x"}, settings=here.context.settings, problems=problems
+    )
+    assert MARK not in repr(policy_module._shown_part(hidden))
 
 
 class _Feed:

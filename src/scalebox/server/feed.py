@@ -98,6 +98,8 @@ class Feed:
 
     def cancel(self, batch_id: str) -> None:
         """Give up what is not finished: it is delivered as unknown."""
+        if batch_id not in self._works:
+            return
         self._given_up.add(batch_id)
         self._give_up(batch_id)
         self._cancel_slices(batch_id)

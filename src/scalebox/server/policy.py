@@ -18,7 +18,7 @@ import msgspec
 from scalebox.core.errors import InputError, QueueFull, ScaleBoxError
 from scalebox.core.limits import MIB
 from scalebox.core.result import VerificationResult
-from scalebox.core.sample import Sample
+from scalebox.core.sample import Sample, StdinTest
 from scalebox.core.verdicts import Verdict
 from scalebox.core.views import PolicyView, policy_view
 from scalebox.parse.fields import check_names
@@ -172,7 +172,8 @@ class Desk:
             if not whole:
                 submission.state = "FAILED"
         else:
-            if whole or not submission.ran_all:
+            of_visible = not submission.ran_all and not all(test.hidden for test in sample.tests)
+            if whole or of_visible:
                 submission.result = result
             if not whole:
                 submission.view, submission.state = policy_view(result, sample), "DONE"
@@ -182,9 +183,18 @@ class Desk:
 
 
 def _shown_part(sample: Sample) -> Sample:
-    """Return the sample with its visible tests; with the first hidden one where all are, to see that it compiles."""
+    """Return the sample with its visible tests; with the first hidden one where all are, to see that it compiles.
+
+    Of that one a program gets no input, whatever it could tell by the time it takes, unless it is built with it.
+    """
     visible = tuple(test for test in sample.tests if not test.hidden)
-    return msgspec.structs.replace(sample, tests=visible or sample.tests[:1])
+    if visible:
+        return msgspec.structs.replace(sample, tests=visible)
+    first = sample.tests[0]
+    if not isinstance(first, StdinTest):
+        return msgspec.structs.replace(sample, tests=(first,))
+    blank = msgspec.structs.replace(first, stdin="", stdout="", files={}, binary_files={})
+    return msgspec.structs.replace(sample, tests=(blank,), checker=None, interactor=None)
 
 
 def _over(problem: str) -> Refused:
