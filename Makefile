@@ -30,7 +30,7 @@ test: check tests docs  ## every fast check, on the built wheel
 check: lint types imports  ## static checks
 
 tests: $(TEST_VENV)/.wheel  ## the fast suites
-	SCALEBOX_TEST_WHEEL=1 $(PYTEST) -n $(PYTEST_WORKERS) -m "not ($(SLOW))"
+	SCALEBOX_TEST_WHEEL=1 $(PYTEST) -n $(PYTEST_WORKERS) -m "not ($(SLOW))" --durations 20
 
 test-languages: $(TEST_VENV)/.wheel  ## labels in other languages than the first
 	$(PYTEST) -n $(PYTEST_WORKERS) -m languages --timeout 900

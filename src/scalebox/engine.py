@@ -7,6 +7,7 @@ which sleeps until something happens.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import hashlib
 import itertools
 import logging
@@ -188,18 +189,18 @@ class Engine:
 
     def _run(self) -> None:
         failure: ScaleBoxError = CLOSED
-        store = Store(os.path.join(self._settings.cache_folder(), "latencies"), _LATENCY_BYTES, busy_s=_LATENCY_BUSY_S)
-        self._latencies = Latencies(store)
         try:
-            self._pool.run()
+            folder = os.path.join(self._settings.cache_folder(), "latencies")
+            with contextlib.closing(Store(folder, _LATENCY_BYTES, busy_s=_LATENCY_BUSY_S, missed=False)) as store:
+                self._latencies = Latencies(store)
+                self._pool.run()
+                self._latencies.flush()
         except Exception as error:
             _log.exception("the engine is lost")
             failure = EngineClosed(f"the engine was lost: {type(error).__name__} (its log says more)")
         finally:
             self._ledger.close(failure)
             self._close_sinks()
-            self._latencies.flush()
-            store.close()
 
     def frame_of(self, job: int, first: wire.Finished | None) -> bytes:
         """Return the message that hands a job to a worker, to settle what its `first` run, if any, left in doubt."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import os
+
 from tests.hostile.conftest import Target
 from tests.hostile.outside import comes_true, differences, look, ours
 from tests.hostile.programs import HONEST_FUNCTION, HONEST_SCRIPT, Attack, native
@@ -30,13 +33,16 @@ HONEST_NATIVE = {
     "rust": "fn main() { let mut line = String::new(); std::io::stdin().read_line(&mut line).unwrap();"
     ' let n: i64 = line.trim().parse().unwrap(); println!("{}", n * n); }',
 }
+#: Numbers for programs in Java, each to be built anew: so the compiler, which stays, has its jail before it counts.
+_new = itertools.count()
 #: After these a jail may be another one: what the kernel killed for want of memory can be an agent.
 _MAY_TAKE_THE_JAIL = {"memory_exceed"}
 
 
 def _honest(language: str) -> list[Attack]:
     if language != "python":
-        return [native(language, f"honest {language}", "passed", HONEST_NATIVE[language], cpu_s=10)]
+        code = HONEST_NATIVE[language] + (f"// {os.getpid()} {next(_new)}" if language == "java" else "")
+        return [native(language, f"honest {language}", "passed", code, cpu_s=10)]
     return [
         Attack("honest-script", "stdin", frozenset({"passed"}), HONEST_SCRIPT, {}),
         Attack("nosy-script", "stdin", frozenset({"passed"}), _NOSY, {}),

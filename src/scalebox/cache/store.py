@@ -43,14 +43,17 @@ CREATE TABLE IF NOT EXISTS disagreements (at REAL NOT NULL, class TEXT NOT NULL,
 
 
 class Store:
-    """The cache's file in `folder`, with at most `most` bytes of entries; others that write are waited for `busy_s`."""
+    """The cache's file in `folder`, with at most `most` bytes of entries; others that write are waited for `busy_s`.
 
-    def __init__(self, folder: str, most: int, *, busy_s: float = _BUSY_S) -> None:
+    `missed` says whether somebody should know when it does not work.
+    """
+
+    def __init__(self, folder: str, most: int, *, busy_s: float = _BUSY_S, missed: bool = True) -> None:
         self._folder = folder
         self._path = os.path.join(folder, FILE_NAME)
         self._most = most
         self._busy_s = busy_s
-        self._complained = False
+        self._complained = not missed
         self._off: dict[str, float] | None = {}
         self._off_read = 0.0
         self._unwritten: frozenset[str] = frozenset()

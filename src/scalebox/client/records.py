@@ -132,6 +132,8 @@ def _changed(value: msgspec.Struct, default: msgspec.Struct) -> dict[str, Any]:
 
 def _record_of_test(test: Test) -> dict[str, Any]:
     record = {name: getattr(test, name) for name in test.__struct_fields__}
+    if record.pop("binary_files", None):
+        raise InputError("are not of the input format", field="tests.binary_files", mend="give texts, as files")
     if isinstance(test, AssertTest):
         record["assert"] = record.pop("source")
     if isinstance(test, HarnessTest):

@@ -6,6 +6,7 @@ Sent into the jail and run there by the sample's interpreter: standard library a
 from __future__ import annotations
 
 import os
+import select
 import sys
 from typing import Any, NoReturn
 
@@ -99,12 +100,20 @@ def _placed(item: dict[str, Any]) -> dict[str, Any]:
 
 
 def _only_child(parent: int) -> int:
-    """Return the process id of the solution, the one child of its compile process; 0 where it cannot be told."""
-    try:
-        with open("/proc/%d/task/%d/children" % (parent, parent), "rb") as file:
-            return int(file.read().split()[0])
-    except (OSError, ValueError, IndexError):
-        return 0
+    """Return the process id of the solution, the one child of its compile process; 0 where it cannot be told.
+
+    Both sides are started at once: it may have to be waited for, till it has said something or has hung up.
+    """
+    heard = False
+    while True:
+        try:
+            with open("/proc/%d/task/%d/children" % (parent, parent), "rb") as file:
+                found = file.read().split()
+                if found or heard:
+                    return int(found[0])
+        except (OSError, ValueError, IndexError):
+            return 0
+        heard = bool(select.select([_LINE], [], [], 0.001)[0])
 
 
 #: What a process of a pair does: (what was built, the order, the namespace of its module) to its exit status.

@@ -1,4 +1,4 @@
-"""A server with real workers, one for each pytest worker: starting one takes a second."""
+"""A server with real workers, one for each module: starting one takes a second."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from scalebox.languages.toolchain import Missing, toolchain
 Post = Callable[[str, dict[str, Any]], dict[str, Any]]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def server(cache: Path) -> Iterator[Server]:
     settings = Settings(workers=1, cache_dir=str(cache), server_port=0, server_ready_s=3600)
     with serving(settings, command=()) as server:
