@@ -186,6 +186,19 @@ def test_loopback_needs_none(host: str) -> None:
     listening.close(listener, url)
 
 
+def test_a_socket_of_the_next_server_is_left_alone(tmp_path: Path) -> None:
+    """One that takes its place while another ends would be out of reach."""
+    settings = Settings(server_socket=str(tmp_path / "s"))
+    first = listening.listen(settings)
+    place = listening.place_of(first)
+    first.close()  # as uvicorn does, some time before the end
+    second = listening.listen(settings)
+    listening.close(first, place)
+    assert (tmp_path / "s").is_socket()
+    listening.close(second, place)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_journal_for_each_place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     places = [{"server_port": 8080}, {"server_port": 8081}, {"server_socket": "/a"}, {"server_socket": "/b"}]

@@ -71,8 +71,8 @@ def place_of(listener: socket.socket) -> str:
 
 
 def close(listener: socket.socket, place: str) -> None:
-    """Close a socket, if nobody has, and remove its file."""
+    """Close a socket, if nobody has, and remove its file, unless another server has its own in its place by now."""
     listener.close()
     if place.startswith("unix://"):
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(place.removeprefix("unix://"))
+        with contextlib.suppress(OSError):
+            _remove_dead(place.removeprefix("unix://"))
