@@ -33,6 +33,11 @@ CALL = {"type": "function_call", "fn_name": "f"}
         ("/submit", submit(LIVE, {"test": {"inputs": [DEEP], "outputs": ["1"], "fn_name": "f"}})),
         ("/submit", submit(LIVE, {"test": {"inputs": ["1"], "outputs": ["1"], "fn_name": "f" * 100_000}})),
         ("/submit", submit(LIVE, {"test": {"inputs": ["1"], "outputs": [[]], "fn_name": "f"}})),
+        ("/submit", submit("AutoEvalDataset", {"test": {"code": "x"}, "labels": {"programming_language": ["go"]}})),
+        (
+            "/submit",
+            submit("AutoEvalDataset", {"test": {"code": "x"}, "labels": {"execution_language": {"go": 1}}}),
+        ),
         ("/common_evaluate_batch", evaluate({**CALL, "json_input": True, "input": [DEEP], "output": ["1"]})),
         ("/common_evaluate", evaluate([{**CALL, "fn_name": ["f"], "input": [], "output": 1}])),
         ("/common_evaluate", evaluate([{**CALL, "fn_name": {}, "input": [], "output": 1}, {**CALL, "input": []}])),

@@ -19,6 +19,7 @@ Row = Mapping[str, Any]
 
 #: Where the tests of AutoEvalDataset want the code.
 _INSERT = "#<INSERT>"
+_GO = ("go", "go_test")
 _MAIN = re.compile(r"^if __name__ ==", re.MULTILINE)
 
 
@@ -202,7 +203,9 @@ async def auto_eval(runner: Runner, request: SubmitRequest, row: Row) -> EvalRes
         raise Refused(400, "AutoEvalDataset with files (test.asset) is not served here")
     written = labels.get("programming_language") or request.config.language
     run_as = labels.get("execution_language") or written
-    if written != run_as and not {written, run_as} <= {"go", "go_test"}:
+    if not isinstance(written, str | None):
+        raise InputError("must be a string", field="config.provided_data.labels.programming_language")
+    if written != run_as and not (written in _GO and run_as in _GO):
         raise Refused(400, f"AutoEvalDataset that runs {written} as {run_as} is not served here")
     request.config.language = written
     language, (before, _, after) = language_of(request), test["code"].rpartition(_INSERT)
