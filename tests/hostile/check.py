@@ -33,7 +33,7 @@ HONEST_NATIVE = {
     "rust": "fn main() { let mut line = String::new(); std::io::stdin().read_line(&mut line).unwrap();"
     ' let n: i64 = line.trim().parse().unwrap(); println!("{}", n * n); }',
 }
-#: Numbers for programs in Java, each to be built anew: so the compiler, which stays, has its jail before it counts.
+#: Numbers for programs in Java, each to be built anew: the compiler stays from the second build on, in its own jail.
 _new = itertools.count()
 #: After these a jail may be another one: what the kernel killed for want of memory can be an agent.
 _MAY_TAKE_THE_JAIL = {"memory_exceed"}
@@ -41,8 +41,9 @@ _MAY_TAKE_THE_JAIL = {"memory_exceed"}
 
 def _honest(language: str) -> list[Attack]:
     if language != "python":
-        code = HONEST_NATIVE[language] + (f"// {os.getpid()} {next(_new)}" if language == "java" else "")
-        return [native(language, f"honest {language}", "passed", code, cpu_s=10)]
+        endings = [f"// {os.getpid()} {next(_new)}" for _ in range(2)] if language == "java" else [""]
+        codes = [HONEST_NATIVE[language] + ending for ending in endings]
+        return [native(language, f"honest {language}", "passed", code, cpu_s=10) for code in codes]
     return [
         Attack("honest-script", "stdin", frozenset({"passed"}), HONEST_SCRIPT, {}),
         Attack("nosy-script", "stdin", frozenset({"passed"}), _NOSY, {}),
