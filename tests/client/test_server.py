@@ -26,7 +26,7 @@ from scalebox.parse import parse_sample
 from scalebox.server.principal import Role
 from scalebox.server.tokens import create_token
 
-SERVE = [sys.executable, "-P", "-m", "scalebox.cli", "serve", "--workers", "1", "--json"]
+SERVE = [sys.executable, "-P", "-m", "scalebox.cli", "serve", "--workers", "2", "--json"]  # one for what does not end
 SETTINGS = Settings(client_retry_s=240.0)
 
 

@@ -229,12 +229,13 @@ class Chaos:
     def __init__(self, seed: int, act: Callable[[int], None]) -> None:
         self._draw = random.Random(seed)  # noqa: S311 - when, not a secret
         self._act = act
+        self._others = set(children(os.getpid()))  # of other tests
         self.acts = 0
 
     def __call__(self) -> None:
         if self._draw.random() > 0.1:
             return
-        workers = children(os.getpid())
+        workers = [pid for pid in children(os.getpid()) if pid not in self._others]
         agents = [agent for worker in workers for agent in children(worker)]
         victims = sorted(self._draw.choice([workers, agents]))
         if victims:
@@ -303,9 +304,10 @@ def test_an_engine_that_dies_while_all_its_own_are_stopped_leaves_nothing() -> N
 @pytest.mark.hostile
 def test_a_worker_that_stays_stopped_is_replaced_in_its_time() -> None:
     """It has what its limits add up to, and half a minute; then its sample is verified by another."""
+    others = set(children(os.getpid()))
     with ScaleBoxClient(settings=Settings(workers=1)) as client:
         client.fetch(client.submit("first", "print(1)", [{"stdin": "", "stdout": "1\n"}]))
-        (worker,) = children(os.getpid())
+        (worker,) = set(children(os.getpid())) - others
         os.kill(worker, signal.SIGSTOP)
         limits = {"wall_s": 1, "cpu_s": 1, "build_s": 1}
         batch = client.submit("second", "print(1)", [{"stdin": "", "stdout": "1\n"}], limits=limits)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import threading
 import time
 from collections.abc import Iterator
 
@@ -93,13 +94,34 @@ def test_a_backtracking_pattern_says_so() -> None:
     assert "out of time" in found.detail
 
 
-def test_a_matching_process_that_is_lost_is_no_label() -> None:
+def _await_cpu(pid: int) -> None:
+    """Wait till a process has computed for a while."""
+    clock = (~pid << 3) | 2
+    begun = time.clock_gettime(clock)
+    while time.clock_gettime(clock) < begun + 0.05:
+        time.sleep(0.01)
+
+
+def test_a_matching_process_that_was_killed_between_two_jobs_is_replaced() -> None:
     matcher = Matcher()
     assert matcher.match("a", b"a") == "match"
     assert matcher._child is not None
     matcher._child.kill()
+    matcher._child.wait()
+    assert matcher.match("a", b"b") == "no match"
+    matcher.close()
+
+
+def test_a_matching_process_that_is_lost_is_no_label() -> None:
+    matcher = Matcher(cpu_seconds=60.0)
+    assert matcher.match("a", b"a") == "match"
+    child = matcher._child
+    assert child is not None
+    killer = threading.Thread(target=lambda: (_await_cpu(child.pid), child.kill()))
+    killer.start()
     with pytest.raises(RuntimeError, match="status -9"):
-        matcher.match("a", b"a")
+        matcher.match("(a+)+b", b"a" * 60)
+    killer.join()
     assert matcher.match("a", b"a") == "match"
     matcher.close()
     assert matcher._child is None

@@ -128,8 +128,9 @@ while os.getpgid(child) != child: pass
 def of(pid):
     return [attempt("kill", pid, 0), attempt("tkill", pid, 0), attempt("tgkill", pid, pid, 0), attempt("kill", -pid, 0),
             attempt("pidfd_open", pid, 0), attempt("rt_sigqueueinfo", pid, 0, 0), attempt("setpgid", child, pid)]
-if os.getppid() < os.getpid() < child:
-    print(of(child), of(os.getpid()), of(os.getppid()), of(1), attempt("kill", -1, 0), attempt("kill", 0, 0),
+older = [1, os.getpid(), *([os.getppid()] if os.getppid() < os.getpid() else [])]
+if os.getpid() < child:
+    print(of(child), *map(of, older), attempt("kill", -1, 0), attempt("kill", 0, 0),
           attempt("kill", -(1 << 31), 0), attempt("clone", 0x10000000), sep="\\n")
 """
 
@@ -137,8 +138,11 @@ if os.getppid() < os.getpid() < child:
 def test_processes_and_signals_to_what_is_younger_are_not_asked_about() -> None:
     """What is asked fails here, for nobody answers: ENOSYS. Once more where the numbers of processes began anew."""
     told = in_child(_YOUNGER) or in_child(_YOUNGER)
-    every = ["ENOSYS"] * 7
-    assert told.splitlines() == [str(["", "", "", "", "", "EFAULT", ""]), *[str(every)] * 3, *["ENOSYS"] * 4]
+    child, *older = told.splitlines()
+    assert child == str(["", "", "", "", "", "EFAULT", ""])
+    assert len(older) in (6, 7)
+    assert set(older[:-4]) == {str(["ENOSYS"] * 7)}
+    assert older[-4:] == ["ENOSYS"] * 4
 
 
 _TARGETS = """

@@ -92,6 +92,7 @@ class Killer:
         self._left = kills
         self._every = every
         self._agents = agents
+        self._others = set(children(os.getpid()))  # of other tests
         self.killed: list[int] = []
 
     def __call__(self, number: int) -> None:
@@ -99,7 +100,7 @@ class Killer:
             return
         self._left -= 1
         time.sleep(self._random.random() * 0.02)
-        workers = children(os.getpid())
+        workers = [pid for pid in children(os.getpid()) if pid not in self._others]
         found = [pid for worker in workers for pid in children(worker)] if self._agents else workers
         if found:
             victim = self._random.choice(sorted(found))

@@ -51,6 +51,8 @@ class Matcher:
         data = pattern.encode("utf-8", "surrogatepass")
         job = _HEADER.pack(self._milliseconds, len(data), len(text)) + data + text
         with self._lock:
+            if self._child is not None and self._child.poll() is not None:
+                self._end()  # somebody has killed it since
             self._child = self._child or subprocess.Popen(
                 [sys.executable, "-I", "-S", str(_CHILD)],
                 stdin=subprocess.PIPE,

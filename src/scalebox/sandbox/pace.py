@@ -99,7 +99,7 @@ class Clock:
             return ""
         if outcome.cause == "wall":
             # What waited little has slept, unless the kernel keeps no count of that, or the host took the time.
-            doubtful = starved or (self._busy() and (not waited or self._stolen()))
+            doubtful = starved or (self._busy() and self._is_hidden(waited))
         elif outcome.cause == "cpu":
             # One that was stopped had it all: no load makes a program need so much more.
             near = outcome.cpu_s <= MARGIN * self._limits.cpu_s
@@ -107,7 +107,8 @@ class Clock:
         else:
             idle = wall - outcome.cpu_s / max(1.0, self._limits.cpus)
             late = outcome.cause == "exited" and wall > self.soft_s and idle > STARVED * wall
-            doubtful = late and self._busy()
+            # One that has slept gets no second draw for that.
+            doubtful = late and self._busy() and (starved or self._is_hidden(waited))
         if not doubtful:
             return ""
         return f"it waited {waited:.1f} of {wall:.1f} s for a CPU" if starved else self.busy_text()
@@ -115,6 +116,10 @@ class Clock:
     def busy_text(self) -> str:
         """Return how busy the machine was found to be."""
         return f"the machine was busy ({self._load or METER.load()})"
+
+    def _is_hidden(self, waited: float) -> bool:
+        """Return whether a case may have waited without our knowing: the kernel keeps no count, or the host took it."""
+        return not waited or self._stolen()
 
     def _stolen(self) -> bool:
         return self._load is not None and self._load.stolen > BUSY_STOLEN
