@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -94,12 +95,12 @@ def test_a_backtracking_pattern_says_so() -> None:
     assert "out of time" in found.detail
 
 
-def _await_cpu(pid: int) -> None:
-    """Wait till a process has computed for a while."""
-    clock = (~pid << 3) | 2
+def _kill_at_work(child: subprocess.Popen[bytes]) -> None:
+    clock = (~child.pid << 3) | 2  # of its CPU time
     begun = time.clock_gettime(clock)
     while time.clock_gettime(clock) < begun + 0.05:
         time.sleep(0.01)
+    child.kill()
 
 
 def test_a_matching_process_that_was_killed_between_two_jobs_is_replaced() -> None:
@@ -117,7 +118,7 @@ def test_a_matching_process_that_is_lost_is_no_label() -> None:
     assert matcher.match("a", b"a") == "match"
     child = matcher._child
     assert child is not None
-    killer = threading.Thread(target=lambda: (_await_cpu(child.pid), child.kill()))
+    killer = threading.Thread(target=_kill_at_work, args=(child,))
     killer.start()
     with pytest.raises(RuntimeError, match="status -9"):
         matcher.match("(a+)+b", b"a" * 60)
