@@ -80,7 +80,8 @@ class Joining(RuleBasedStateMachine):
         self.starting.discard(worker)
         self.tell(ev.WorkerDown(worker, ev.Failure(reason="it is gone")))
 
-    @rule(programs=st.lists(st.sampled_from("abc"), min_size=1, max_size=4), deadline=st.none() | st.floats(0.1, 30))
+    # Equal ones of one batch are the engine's to join.
+    @rule(programs=st.lists(st.sampled_from("abcd"), min_size=1, unique=True), deadline=st.none() | st.floats(0.1, 30))
     def submit(self, programs: list[str], deadline: float | None) -> None:
         batch = f"batch {len(self.deadlines)}"
         first = len(self.jobs) + 1
