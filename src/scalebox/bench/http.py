@@ -151,7 +151,7 @@ def _server(settings: Settings) -> Iterator[str]:
 
 async def _run_code(url: str, clients: int, requests: int) -> list[float]:
     """Return the seconds that each trivial request took, none where the server does not have `/run_code`."""
-    import aiohttp  # noqa: PLC0415
+    import aiohttp  # noqa: PLC0415 - of an extra
 
     left = iter(range(requests))
     seconds: list[float] = []

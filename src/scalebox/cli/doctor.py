@@ -74,7 +74,7 @@ def doctor(
     """
     settings = settings_module.load(config, tier=tier, interpreter=interpreter)
     if settings.token:
-        settings = msgspec.structs.replace(settings, token="(not shown)")  # noqa: S106
+        settings = msgspec.structs.replace(settings, token="(not shown)")  # noqa: S106 - no token
     checks = [check for examine in _EXAMINATIONS for check in examine(settings)]
     broken = any(check.state == "broken" for check in checks)
     findings = _conformance(settings, show=not as_json) if conformance and not broken else []

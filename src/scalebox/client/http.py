@@ -195,8 +195,8 @@ def _pauses() -> Iterator[float]:
 def need_aiohttp() -> None:
     """Raise InputError where what clients of a server need is not installed."""
     try:
-        import aiohttp  # noqa: F401
-        import msgpack  # noqa: F401
+        import aiohttp  # noqa: F401 - whether it is there
+        import msgpack  # noqa: F401 - as above
     except ImportError as error:
         raise InputError(
             f"a server needs {error.name}, which is not installed", field="url", mend='pip install "scalebox[client]"'

@@ -137,7 +137,7 @@ class ProblemStore:
 
     def _described(self, where: str, value: str, limit: int) -> list[Described]:
         query = (
-            "SELECT problem_id, version, tests, hidden, language, created, author FROM problems AS p"  # noqa: S608
+            "SELECT problem_id, version, tests, hidden, language, created, author FROM problems AS p"  # noqa: S608 - no text of others
             f" WHERE {where} AND record IS NOT NULL AND version = (SELECT max(version) FROM problems AS q"
             " WHERE q.problem_id = p.problem_id) ORDER BY problem_id LIMIT ?"
         )

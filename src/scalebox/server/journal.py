@@ -163,7 +163,7 @@ class Journal:
 
     def _forget(self, which: str, values: tuple[Any, ...], most: int) -> list[str]:
         # `which` is one of this module's own two conditions
-        query = f"SELECT number, id FROM batches WHERE {which} ORDER BY ended LIMIT {most}"  # noqa: S608
+        query = f"SELECT number, id FROM batches WHERE {which} ORDER BY ended LIMIT {most}"  # noqa: S608 - no text of others
         with self._transaction() as write:
             old = write.execute(query, values).fetchall()
             for number, _ in old:

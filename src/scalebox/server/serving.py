@@ -109,7 +109,7 @@ def run(
     settings: Settings, listener: socket.socket, started: Callable[[Context], None], idle_s: float | None = None
 ) -> None:
     """Do the same on an event loop of its own, where there is none."""
-    import uvloop  # noqa: PLC0415
+    import uvloop  # noqa: PLC0415 - slow to import
 
     work: Any = serve(settings, listener, started, idle_s)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:

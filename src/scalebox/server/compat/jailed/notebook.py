@@ -61,14 +61,14 @@ class Notebook:
         name = "<cell %d>" % number
         tree = ast.parse(text, name)
         last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
-        exec(compile(tree, name, "exec"), self.names)  # noqa: S102 - what it is for, in a jail
+        exec(compile(tree, name, "exec"), self.names)  # noqa: S102 - as above - what it is for, in a jail
         if isinstance(last, ast.Expr) and not text.rstrip().endswith(";"):
-            value = eval(compile(ast.Expression(last.value), name, "eval"), self.names)  # noqa: S307
+            value = eval(compile(ast.Expression(last.value), name, "eval"), self.names)  # noqa: S307 - a cell, in its jail
             if value is not None:
                 self.names["_"] = value
                 self.display(value)
         elif isinstance(last, ast.Expr):
-            exec(compile(ast.Module([last], []), name, "exec"), self.names)  # noqa: S102
+            exec(compile(ast.Module([last], []), name, "exec"), self.names)  # noqa: S102 - as above
 
 
 def error_of(error: BaseException) -> dict[str, Any]:
