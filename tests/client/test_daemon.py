@@ -73,7 +73,7 @@ def test_twenty_starters_give_one_daemon_that_ends_when_unused(folder: Path) -> 
 
 def test_a_daemon_that_is_killed_is_started_anew_and_has_lost_nothing(folder: Path) -> None:
     with ScaleBoxClient("auto", settings=SETTINGS) as client:
-        slow = client.submit("slow", "import time\nwhile time.time() < float(input()): pass\nprint(7)", [
+        slow = client.submit("slow", "import time\nend = float(input())\nwhile time.time() < end: pass\nprint(7)", [
             {"stdin": str(time.time() + 5.0), "stdout": "7"}
         ], limits={"cpu_s": 60.0, "wall_s": 120.0})  # fmt: skip
         socket = Daemon(SETTINGS).address.socket
