@@ -32,7 +32,7 @@ check: lint types imports  ## static checks
 tests: $(TEST_VENV)/.wheel  ## the fast suites
 	SCALEBOX_TEST_WHEEL=1 $(PYTEST) -n $(PYTEST_WORKERS) -m "not ($(SLOW))" --durations 20
 
-test-languages: $(TEST_VENV)/.wheel  ## labels in other languages than the first
+test-languages: $(TEST_VENV)/.wheel  ## languages beyond the first, and these in the other tier
 	$(PYTEST) -n $(PYTEST_WORKERS) -m languages --timeout 900
 
 test-fidelity: $(TEST_VENV)/.wheel  ## labels over third-party data (SCALEBOX_TEST_DATA names its folder)

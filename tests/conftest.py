@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 import zstandard
+from tests.languages.table import pytest_terminal_summary  # noqa: F401 - a hook, where `-n` finds it too
 
 # nohup and a shell's job in the background have them ignored, and whatever is started here would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
-from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
@@ -21,12 +19,13 @@ from scalebox.parse import parse_sample
 from scalebox.sandbox import tiers
 from scalebox.worker import Verifier
 
-_LABEL = re.compile(r"/test_labels\.py::\w+\[\w+-([\w-]+)\]$")
-
 Verify = Callable[..., VerificationResult]
 
 #: Languages whose tests fail, and are not skipped, for want of a toolchain if SCALEBOX_TEST_TOOLCHAINS is "required".
 FIRST = frozenset(["c", "cpp", "cpp20", "java", "rust", "go", "javascript", "typescript", "typescript-transpile"])
+
+#: Modules whose programs are in C, or nearly all.
+IN_C = frozenset(["test_apart.py", "test_builds.py"])
 
 
 def lacking(language: str, why: str) -> NoReturn:
@@ -46,28 +45,18 @@ def _for_everybody(folder: str) -> bool:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of all languages but the first: together they take minutes."""
+    """Mark what takes minutes together: languages beyond the first, and in the `process` tier all but C."""
     for item in items:
-        name = getattr(item, "callspec", None) and item.callspec.params.get("language")  # type: ignore[attr-defined]
-        if Path(__file__).parent in item.path.parents and isinstance(name, str) and name not in FIRST:
+        if Path(__file__).parent in item.path.parents and _is_slow(item):
             item.add_marker("languages")
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print how many of each language's labels were expected, run and skipped: the table of the reference."""
-    counts: dict[str, Counter[str]] = {}
-    for outcome in ("passed", "failed", "error", "skipped"):
-        for report in terminalreporter.getreports(outcome):
-            found = _LABEL.search(report.nodeid)
-            if found is not None:
-                counts.setdefault(found[1], Counter())[outcome] += 1
-    if counts:
-        terminalreporter.section("labels by language")
-        terminalreporter.write_line("| language | expected | run | skipped |")
-        terminalreporter.write_line("| --- | --- | --- | --- |")
-    for language, count in sorted(counts.items()):
-        skipped = count["skipped"]
-        terminalreporter.write_line(f"| `{language}` | {count.total()} | {count.total() - skipped} | {skipped} |")
+def _is_slow(item: pytest.Item) -> bool:
+    params: dict[str, object] = getattr(getattr(item, "callspec", None), "params", {})
+    language = params.get("language")
+    if isinstance(language, str) and language not in FIRST:
+        return True
+    return params.get("tier") == "process" and language != "c" and item.path.name not in IN_C
 
 
 @pytest.fixture(scope="module", params=["namespace", "process"])

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
+from tests.languages import test_labels
+from tests.languages.conftest import FIRST
 from tests.languages.programs import ALL
 
 from scalebox.core.errors import InputError
@@ -31,6 +34,16 @@ def test_the_table_has_it(language: Language) -> None:
 
     row = f"| `{language.name}` | {language.title} | {code(language.aliases)} | {code(language.extensions)} | "
     assert row + f"{language.install} |\n" in PAGE.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", sorted(ALL))
+def test_the_table_of_labels_counts_it_and_skips_none_of_the_first(name: str) -> None:
+    labels = 2 * sum(attribute.startswith("test_") for attribute in vars(test_labels))  # in each of two tiers
+    found = re.search(rf"^\| `{name}` \| (\d+) \| (\d+) \| (\d+) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert found is not None
+    expected, run, skipped = map(int, found.groups())
+    assert (expected, run + skipped) == (labels, labels)
+    assert name not in FIRST or not skipped
 
 
 def test_no_two_languages_share_a_name_or_an_end() -> None:

@@ -12,7 +12,7 @@ from tests.languages.conftest import Verify, lacking
 from scalebox.languages.registry import languages
 from scalebox.languages.toolchain import Missing, toolchain
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = [pytest.mark.languages, pytest.mark.timeout(900)]
 
 _PRIVATE = "/etc/shadow"
 #: What only the host could have said: its folders, and lines of its user files.

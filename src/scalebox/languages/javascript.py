@@ -1,12 +1,15 @@
 """JavaScript, by node."""
 
+from pathlib import Path
 from signal import SIGABRT
 
-from scalebox.languages.language import Language, SelfTest
+from scalebox.languages.language import Language, SelfTest, verbatim
 
 #: Kilobytes of stack: deep recursion is common, and the process has four times as much.
 _STACK_KB = 60_000
 
+_CHECK = verbatim(Path(__file__).with_name("check_javascript.js").read_text("utf-8"))
+BUILD = ("{node}", "--no-warnings", "--experimental-vm-modules", "-e", _CHECK, "{source}")
 RUN = ("{node}", f"--stack-size={_STACK_KB}", "--max-old-space-size={memory_mb}", "{program}/solution.js")
 #: A syntax error as node tells it: the place, the line, marks below it, and what is wrong.
 ERROR = r"^[^\n]*solution\.[cm]?[jt]s:(?P<line>\d+)\n(?s:.*?)^(?P<message>\w*Error: [^\n]*)$"
@@ -20,7 +23,7 @@ LANGUAGE = Language(
     # Where npm puts what is installed for all.
     home=("node", "-p", "path.resolve(fs.realpathSync(process.execPath), '../../lib/node_modules')"),
     source="solution.js",
-    build=(("{node}", "--check", "{source}"),),
+    build=(BUILD,),
     run=RUN,
     programs="javascript",
     suites=True,
