@@ -32,7 +32,7 @@ class Server:
         self, url: str, context: Context, draining: Draining, loop: asyncio.AbstractEventLoop, thread: threading.Thread
     ) -> None:
         self.url, self.context, self.draining, self.loop, self.thread = url, context, draining, loop, thread
-        self.http = httpx.Client(base_url=url, timeout=60, trust_env=False)
+        self.http = httpx.Client(base_url=url, timeout=300, trust_env=False)
 
     def submit(self, samples: list[dict[str, Any]], status: int = 202, key: str | None = None) -> Any:
         headers = {} if key is None else {"Idempotency-Key": key}
@@ -83,7 +83,7 @@ def serving(settings: Settings, sinks: Any = (), command: Any = FAKE) -> Iterato
         )
         thread = threading.Thread(target=run, name="server")
         thread.start()
-        assert ready.wait(60)
+        assert ready.wait(300)
     if "error" in started:
         raise started["error"]
     url, context, draining, loop = started["server"]
