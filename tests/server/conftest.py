@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -114,16 +113,6 @@ def start() -> Iterator[Callable[..., Server]]:
             return stack.enter_context(serving(Settings(**PLACE | settings), sinks))
 
         yield starter
-
-
-@pytest.fixture
-def gate(tmp_path: Path) -> Iterator[Path]:
-    """Return a path that samples with the code `await PATH` wait at, one for each byte written to it."""
-    path = tmp_path / "gate"
-    os.mkfifo(path)
-    fd = os.open(path, os.O_RDWR)
-    yield path
-    os.close(fd)
 
 
 def sample(sample_id: str = "s", code: str = "pass", **fields: Any) -> dict[str, Any]:
