@@ -54,3 +54,13 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "shared-cache"
     folder.mkdir(exist_ok=True)
     return folder
+
+
+@pytest.fixture
+def gate(tmp_path: Path) -> Iterator[Path]:
+    """Return a path that scripted workers wait at for samples with the code `await PATH`, one for each byte written."""
+    path = tmp_path / "gate"
+    os.mkfifo(path)
+    fd = os.open(path, os.O_RDWR)
+    yield path
+    os.close(fd)

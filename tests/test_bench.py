@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from scalebox.bench import NAMES, asserts, baselines, measure, native, workloads
+from scalebox.bench import NAMES, asserts, baselines, http, measure, native, workloads
 from scalebox.bench.native_programs import PROGRAMS
 from scalebox.bench.workloads import Workload
 from scalebox.cli.bench import bench
@@ -162,6 +162,8 @@ def test_clients_of_a_server_are_measured_beside_an_embedded_engine(monkeypatch:
         for name in ("stdin", "calls")
     }
     monkeypatch.setattr(workloads, "BATCHES", {name: lambda load=load: load for name, load in small.items()})
+    monkeypatch.setattr(http, "ALONE", 20)
+    monkeypatch.setattr(http, "TOGETHER", 200)
     said: list[str] = []
     figures = measure.measure("http", runs=1, settings=Settings(workers=1), step=said.append)
     assert len(said) == measure.steps("http", 1)
@@ -169,6 +171,9 @@ def test_clients_of_a_server_are_measured_beside_an_embedded_engine(monkeypatch:
     for ratio in ("ratio_to_embedded", "calls_ratio_to_embedded", "cpu_ratio_to_embedded"):
         assert figures[ratio] > 0
     assert (figures["run_code_p50_ms"] is None) == (figures["run_code_requests_per_s"] is None)
+    used = [figures[f"run_code_{who}_cpu_ms"] for who in ("client", "server", "workers", "jails")]
+    assert all(cost > 0 for cost in used)
+    assert figures["run_code_bound_per_s"] == pytest.approx(1000 * len(os.sched_getaffinity(0)) / used[-1], rel=0.01)
 
 
 @pytest.mark.parametrize("language", PROGRAMS)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 import threading
 from collections.abc import Iterator
@@ -42,15 +41,6 @@ def scripted(monkeypatch: pytest.MonkeyPatch) -> None:
 def client() -> Iterator[ScaleBoxClient]:
     with ScaleBoxClient(settings=Settings(workers=2, max_pending=50)) as made:
         yield made
-
-
-@pytest.fixture
-def gate(tmp_path: Path) -> Iterator[Path]:
-    path = tmp_path / "gate"
-    os.mkfifo(path)
-    fd = os.open(path, os.O_RDWR)
-    yield path
-    os.close(fd)
 
 
 def record(code: str | None = "pass", **fields: Any) -> dict[str, Any]:

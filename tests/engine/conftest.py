@@ -79,7 +79,6 @@ class Gate:
     """Holds a fake worker at an `await` until it is opened."""
 
     def __init__(self, path: Path) -> None:
-        os.mkfifo(path)
         self.path = path
         self._fd = os.open(path, os.O_RDWR)
 
@@ -94,8 +93,8 @@ class Gate:
         os.close(self._fd)
 
 
-@pytest.fixture
-def gate(tmp_path: Path) -> Iterator[Gate]:
-    held = Gate(tmp_path / "gate")
+@pytest.fixture(name="gate")
+def opened_gate(gate: Path) -> Iterator[Gate]:
+    held = Gate(gate)
     yield held
     held.close()

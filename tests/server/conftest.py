@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -32,7 +31,7 @@ class Server:
         self, url: str, context: Context, draining: Draining, loop: asyncio.AbstractEventLoop, thread: threading.Thread
     ) -> None:
         self.url, self.context, self.draining, self.loop, self.thread = url, context, draining, loop, thread
-        self.http = httpx.Client(base_url=url, timeout=60, trust_env=False)
+        self.http = httpx.Client(base_url=url, timeout=300, trust_env=False)
 
     def submit(self, samples: list[dict[str, Any]], status: int = 202, key: str | None = None) -> Any:
         headers = {} if key is None else {"Idempotency-Key": key}
@@ -83,7 +82,7 @@ def serving(settings: Settings, sinks: Any = (), command: Any = FAKE) -> Iterato
         )
         thread = threading.Thread(target=run, name="server")
         thread.start()
-        assert ready.wait(60)
+        assert ready.wait(300)
     if "error" in started:
         raise started["error"]
     url, context, draining, loop = started["server"]
@@ -114,16 +113,6 @@ def start() -> Iterator[Callable[..., Server]]:
             return stack.enter_context(serving(Settings(**PLACE | settings), sinks))
 
         yield starter
-
-
-@pytest.fixture
-def gate(tmp_path: Path) -> Iterator[Path]:
-    """Return a path that samples with the code `await PATH` wait at, one for each byte written to it."""
-    path = tmp_path / "gate"
-    os.mkfifo(path)
-    fd = os.open(path, os.O_RDWR)
-    yield path
-    os.close(fd)
 
 
 def sample(sample_id: str = "s", code: str = "pass", **fields: Any) -> dict[str, Any]:

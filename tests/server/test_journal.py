@@ -28,9 +28,14 @@ def journal(path: str) -> Iterator[Journal]:
     made.close()
 
 
-def accept(journal: Journal, batch_id: str, samples: int = 3, *, key: str | None = None) -> Entry:
+def accept(journal: Journal, batch_id: str, samples: int = 3, *, key: str | None = None, client: str = "ada") -> Entry:
     records = [f"{batch_id}-{place}".encode() for place in range(samples)]
-    return journal.accept(batch_id, "ada", records, key=key, digest=b"d", deadline=None)[0]
+    return journal.accept(batch_id, client, records, key=key, digest=b"d", deadline=None)[0]
+
+
+def finish(journal: Journal, batch_id: str, size: int, client: str) -> None:
+    number = accept(journal, batch_id, 1, client=client).number
+    journal.enter([Finished(number, 0, 0, bytes(size))], [Ended(number, "DONE")])
 
 
 def test_a_sample_is_there_until_its_result_is(journal: Journal) -> None:
@@ -97,6 +102,23 @@ def test_old_batches_go_and_open_ones_stay(journal: Journal) -> None:
     assert journal.size() < full // 2
     assert [entry.id for entry in journal.unfinished()] == ["open"]
     assert journal.clean(0, 0) == []
+
+
+def test_no_client_pushes_out_the_results_of_one_that_keeps_less(journal: Journal, path: str) -> None:
+    finish(journal, "old and small", 100_000, "bob")
+    for number in range(12):
+        finish(journal, f"flood {number}", 100_000, "eve")
+    assert journal.clean(3600, journal.size() - 450_000) == [f"flood {number}" for number in range(5)]
+    for number in range(12, 15):
+        finish(journal, f"flood {number}", 100_000, "eve")
+    # What is kept is known to the next server, too, and the last of one that has least goes last.
+    journal.close()
+    journal.__init__(path)  # type: ignore[misc]  # so that the fixture closes it
+    gone = journal.clean(3600, 250_000)
+    assert gone == [f"flood {number}" for number in range(5, 14)], "one each is what fits"
+    assert journal.find("old and small") is not None
+    finish(journal, "grown", 150_000, "bob")
+    assert journal.clean(3600, 300_000) == ["old and small"], "bob has most by now"
 
 
 def test_one_server_has_it(journal: Journal, path: str) -> None:

@@ -234,6 +234,34 @@ def test_quotas_bound_what_runs_and_what_is_kept(here: Site) -> None:
     assert (settings.server_policy_running, settings.server_policy_kept) == (40, 60)
 
 
+def test_what_is_kept_is_bounded_in_bytes(tmp_path: Path) -> None:
+    policy, settings = Principal("p", Role.POLICY), Settings(server_policy_kept=100, server_policy_kept_mb=2)
+    problems = ProblemStore(str(tmp_path / "problems"))
+    problems.put(check_problem({"problem_id": "small", **PROBLEMS["small"]}, settings))
+
+    async def kept() -> None:
+        desk = Desk(Context(settings, cast(Any, None), problems=problems))
+
+        def large(number: int) -> dict[str, Any]:
+            return {"problem_id": "small", "code": f"#{number}".ljust(900_000)}
+
+        first, second, third = [await desk.submit(policy, large(number)) for number in range(3)]
+        with pytest.raises(Refused, match="no such program"):
+            desk.find("p", first.sample.id)
+        assert desk.find("p", second.sample.id) is second
+        # A result counts, and what runs is not forgotten.
+        second.set_result(VerificationResult(id="s", verdict=Verdict.PASSED, message="x" * 300_000))
+        second.state = third.state = "RUNNING"
+        with pytest.raises(Refused, match="running"):
+            await desk.submit(policy, {"problem_id": "small", "code": "print(4)"})
+        second.state = "DONE"
+        last = await desk.submit(policy, {"problem_id": "small", "code": "print(4)"})
+        assert {third.sample.id, last.sample.id} == set(desk._submissions["p"])
+
+    asyncio.run(kept())
+    problems.close()
+
+
 def test_no_program_reads_a_hidden_input_for_a_policy(here: Site) -> None:
     """Where all tests are hidden, one that slept by what it reads would tell it."""
     name = _submit(here, "hidden", "import os\nprint(repr(input), os.listdir('.'), os.read(0, 99))")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import os
 import statistics
@@ -13,10 +14,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 from scalebox.bench import workloads
-from scalebox.bench.usage import descendants_cpu_s
+from scalebox.bench.usage import descendants_cpu_s, shares_of
 from scalebox.bench.workloads import Workload
 from scalebox.client import ScaleBoxClient
 from scalebox.core.errors import ScaleBoxError
@@ -30,9 +31,16 @@ CLIENTS = 16
 ALONE, TOGETHER = 300, 2000
 _COPIES = 4
 _END_S = 60.0
-_TRIVIAL = {"code": "print(1)", "language": "python"}
+_NUMBERS = itertools.count(1)
+#: What uses CPU time while `/run_code` is asked: this process, the server, its workers, and their jails.
+_USERS = ("client", "server", "workers", "jails")
 
 Check = Callable[[Workload, Sequence[VerificationResult]], None]
+
+
+class _Server(NamedTuple):
+    url: str
+    pid: int
 
 
 def measure(runs: int, settings: Settings, step: Callable[[str], None], check: Check) -> dict[str, Any]:
@@ -43,9 +51,11 @@ def measure(runs: int, settings: Settings, step: Callable[[str], None], check: C
     loads = {name: _larger(workloads.BATCHES[name]()) for name in ("stdin", "calls")}
     rates: dict[str, list[float]] = {}
     used: dict[str, list[float]] = {}
-    alone, together = [], []
+    alone: list[float] = []
+    together: list[_Together] = []
     with ExitStack() as stack:
-        url = stack.enter_context(_server(settings))
+        server = stack.enter_context(_server(settings))
+        url = server.url
         embedded = stack.enter_context(ScaleBoxClient(settings=settings))
         remote = [stack.enter_context(ScaleBoxClient(url, settings=settings)) for _ in range(CLIENTS)]
         has_run_code = bool(asyncio.run(_run_code(url, 1, 1)))
@@ -62,9 +72,7 @@ def measure(runs: int, settings: Settings, step: Callable[[str], None], check: C
                     step(f"{prefix or 'HTTP '}{name}: {load.cases / seconds:,.0f} tests/s")
             if has_run_code:
                 alone.append(statistics.median(asyncio.run(_run_code(url, 1, ALONE))))
-                begin = time.perf_counter()
-                asyncio.run(_run_code(url, CLIENTS, TOGETHER))
-                together.append(TOGETHER / (time.perf_counter() - begin))
+                together.append(_by_all(server))
             step("/run_code" if has_run_code else "/run_code is not there")
     return {
         "name": "http",
@@ -82,9 +90,41 @@ def measure(runs: int, settings: Settings, step: Callable[[str], None], check: C
         "cpu_ratio_to_embedded": _ratio(used["embedded stdin"], used["stdin"]),
         "calls_cpu_ratio_to_embedded": _ratio(used["embedded calls"], used["calls"]),
         "run_code_p50_ms": round(1000 * statistics.median(alone), 3) if alone else None,
-        "run_code_requests_per_s": _median(together) if together else None,
+        **_figures_of(together),
         "clients": CLIENTS,
         "cases": loads["stdin"].cases,
+    }
+
+
+class _Together(NamedTuple):
+    """Requests per second by all clients, and milliseconds of CPU time for each, by who used them."""
+
+    rate: float
+    cpu_ms: tuple[float, ...]
+
+
+def _by_all(server: _Server) -> _Together:
+    def used() -> tuple[float, ...]:
+        return (time.process_time(), *shares_of(server.pid))
+
+    before, begin = used(), time.perf_counter()
+    asyncio.run(_run_code(server.url, CLIENTS, TOGETHER))
+    seconds = time.perf_counter() - begin
+    spent = zip(before, used(), strict=True)
+    return _Together(TOGETHER / seconds, tuple(1000 * (end - start) / TOGETHER for start, end in spent))
+
+
+def _figures_of(together: Sequence[_Together]) -> dict[str, Any]:
+    """Return medians; `run_code_bound_per_s` is what the cores would do if nothing but the jails needed them."""
+    if not together:
+        return {"run_code_requests_per_s": None}
+    costs = [statistics.median(column) for column in zip(*(each.cpu_ms for each in together), strict=True)]
+    named = {f"run_code_{who}_cpu_ms": round(cost, 3) for who, cost in zip(_USERS, costs, strict=True)}
+    bound = 1000 * len(os.sched_getaffinity(0)) / max(costs[-1], 1e-3)
+    return {
+        "run_code_requests_per_s": _median([each.rate for each in together]),
+        **named,
+        "run_code_bound_per_s": round(bound, 1),
     }
 
 
@@ -118,8 +158,8 @@ def _run(clients: Sequence[ScaleBoxClient], load: Workload) -> tuple[float, list
 
 
 @contextmanager
-def _server(settings: Settings) -> Iterator[str]:
-    """Run a server with these settings, and yield its URL."""
+def _server(settings: Settings) -> Iterator[_Server]:
+    """Run a server with these settings."""
     with tempfile.TemporaryDirectory() as folder:
         config = os.path.join(folder, "scalebox.toml")
         with open(config, "w", encoding="utf-8") as stream:
@@ -138,7 +178,7 @@ def _server(settings: Settings) -> Iterator[str]:
             line = process.stdout.readline()
             if not line:
                 raise ScaleBoxError("the server did not start (scalebox serve says why)")
-            yield json.loads(line)["url"]
+            yield _Server(json.loads(line)["url"], process.pid)
         finally:
             process.terminate()
             try:
@@ -150,26 +190,30 @@ def _server(settings: Settings) -> Iterator[str]:
 
 
 async def _run_code(url: str, clients: int, requests: int) -> list[float]:
-    """Return the seconds that each trivial request took, none where the server does not have `/run_code`."""
+    """Return the seconds that each trivial request took, none where the server does not have `/run_code`.
+
+    No two programs are the same, so that none is spared for another's sake.
+    """
     import aiohttp  # noqa: PLC0415 - of an extra
 
     left = iter(range(requests))
     seconds: list[float] = []
 
-    async def one(session: aiohttp.ClientSession) -> None:
+    async def one(session: aiohttp.ClientSession, number: int) -> None:
         begin = time.perf_counter()
-        async with session.post(f"{url}/run_code", json=_TRIVIAL) as response:
+        trivial = {"code": f"print({number})", "language": "python"}
+        async with session.post(f"{url}/run_code", json=trivial) as response:
             if response.status in (404, 405):
                 return
             answer = await response.json()
         seconds.append(time.perf_counter() - begin)
-        if answer.get("status") != "Success" or answer["run_result"]["stdout"] != "1\n":
+        if answer.get("status") != "Success" or answer["run_result"]["stdout"] != f"{number}\n":
             raise ScaleBoxError(f"/run_code answered {answer}")
 
     async def client() -> None:
         async with aiohttp.ClientSession() as session:
             for _ in left:
-                await one(session)
+                await one(session, next(_NUMBERS))
 
     await asyncio.gather(*(client() for _ in range(clients)))
     return seconds

@@ -160,6 +160,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     server_policy_kept: Annotated[
         int, _is("Programs of the policies of one client that the server remembers.", ge=1, le=1_000_000)
     ] = 1000
+    server_policy_kept_mb: Annotated[
+        int, _is("MiB that those and their results may take; the oldest are forgotten first.", ge=1, le=1 << 20)
+    ] = 64
     server_max_body_mb: Annotated[int, _is("MiB of one request's body.", ge=1, le=1 << 12)] = 64
     server_connections: Annotated[int, _is("Connections at once; more are answered 503.", ge=1, le=1 << 16)] = 1000
     server_client_pending: Annotated[

@@ -31,8 +31,11 @@ def needs(*roles: Role) -> Needs:
     return Needs(frozenset(roles))
 
 
-def closed_unless_said(connection: _Connection, handler: BaseRouteHandler) -> None:
-    """Let in only the operator where a route has no guard of its own and is not open to all."""
+async def closed_unless_said(connection: _Connection, handler: BaseRouteHandler) -> None:
+    """Let in only the operator where a route has no guard of its own and is not open to all.
+
+    Asynchronous though it waits for nothing: a plain function would be called on another thread, at every request.
+    """
     if not is_open(connection.scope) and not any(isinstance(guard, Needs) for guard in handler.resolve_guards()):
         _check(connection, frozenset([Role.OPERATOR]))
 

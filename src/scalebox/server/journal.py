@@ -12,6 +12,7 @@ import os
 import sqlite3
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -34,7 +35,10 @@ _SCHEMA = """
     CREATE TABLE samples (row INTEGER PRIMARY KEY, record BLOB NOT NULL);
     CREATE TABLE results (row INTEGER PRIMARY KEY, place INTEGER NOT NULL, result BLOB NOT NULL);
 """
+_SIZE = "SELECT coalesce(sum(length(result)), 0) FROM results WHERE row BETWEEN ? AND ?"
 _VERSION = 1
+#: Bytes that a batch counts for beside its results, and most batches that make room for others at once.
+_BATCH_BYTES, _AT_ONCE = 512, 16
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -86,6 +90,8 @@ class Journal:
             os.close(self._lock_fd)
             raise SettingsError(f"server_journal: {path}: {error} (name another file, or move this one away)") from None
         self._writing, self._reading = threading.Lock(), threading.Lock()
+        #: Bytes that are kept for each client.
+        self._kept = self._kept_by_client()
 
     def _set_up(self) -> None:
         version = self._write.execute("PRAGMA user_version").fetchone()[0]
@@ -133,13 +139,18 @@ class Journal:
             assert number is not None
             rows = ((number * MAX_SAMPLES + place, record) for place, record in enumerate(records))
             write.executemany("INSERT INTO samples VALUES (?, ?)", rows)
+        self._count(Counter({client: _BATCH_BYTES}))
         entry = Entry(number, batch_id, client, key, digest, deadline, len(records), state, "", ended)
         return entry, True
 
     def enter(self, finished: Sequence[Finished], ended: Sequence[Ended] = ()) -> None:
         """Enter results in the place of their samples, and then the ends of batches."""
         now = time.time()
+        sizes: Counter[int] = Counter()
+        for one in finished:
+            sizes[one.number] += len(one.result)
         with self._transaction() as write:
+            owners = {number: self._client_of(number) for number in sizes}
             for one in finished:
                 write.execute("DELETE FROM samples WHERE row = ?", (one.number * MAX_SAMPLES + one.place,))
                 row = one.number * MAX_SAMPLES + one.turn
@@ -150,29 +161,54 @@ class Journal:
                     (end.state, end.error, now, end.number),
                 )
                 write.execute("DELETE FROM samples WHERE row BETWEEN ? AND ?", _rows(end.number))
+        for number, size in sizes.items():
+            self._count(Counter({owners[number]: size}))
 
     def clean(self, keep_s: float, most_bytes: int) -> list[str]:
-        """Forget batches that ended over `keep_s` seconds ago, more where the file is too big; return their ids."""
+        """Forget batches that ended over `keep_s` seconds ago, more where the file is too big; return their ids.
+
+        Room is made by the client that has most here, so that nobody's results push out those of who keeps less.
+        """
         gone = self._forget("ended < ?", (time.time() - keep_s,), 1000)
         while self.size() > most_bytes:
-            oldest = self._forget("ended IS NOT NULL", (), 16)
+            oldest = self._make_room()
             if not oldest:
                 break
             gone += oldest
         return gone
 
+    def _make_room(self) -> list[str]:
+        """Forget the oldest finished batches of the client that has most, as far as it then still has."""
+        ended = dict(self._all("SELECT client, count(*) FROM batches WHERE ended IS NOT NULL GROUP BY client", ()))
+        if not ended:
+            return []
+        largest = max(ended, key=lambda client: self._kept[client])
+        few = max(1, min(_AT_ONCE, ended[largest] // 4))  # or another client would have most before the last of them
+        return self._forget("ended IS NOT NULL AND client = ?", (largest,), few)
+
     def _forget(self, which: str, values: tuple[Any, ...], most: int) -> list[str]:
         # `which` is one of this module's own two conditions
-        query = f"SELECT number, id FROM batches WHERE {which} ORDER BY ended LIMIT {most}"  # noqa: S608 - no text of others
+        query = f"SELECT number, id, client FROM batches WHERE {which} ORDER BY ended LIMIT {most}"  # noqa: S608 - no text of others
+        gone: Counter[str] = Counter()
         with self._transaction() as write:
             old = write.execute(query, values).fetchall()
-            for number, _ in old:
+            for number, _, client in old:
+                gone[client] -= _BATCH_BYTES + write.execute(_SIZE, _rows(number)).fetchone()[0]
                 write.execute("DELETE FROM results WHERE row BETWEEN ? AND ?", _rows(number))
                 write.execute("DELETE FROM batches WHERE number = ?", (number,))
+        self._count(gone)
         if old:
             with self._writing:
                 self._write.execute("PRAGMA incremental_vacuum").fetchall()
-        return [batch_id for _, batch_id in old]
+        return [batch_id for _, batch_id, _ in old]
+
+    def _count(self, change: Counter[str]) -> None:
+        """Note what was written, once it was."""
+        with self._writing:
+            self._kept.update(change)
+            for client in change:
+                if self._kept[client] <= 0:
+                    del self._kept[client]
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
@@ -242,6 +278,18 @@ class Journal:
         assert free is not None
         assert page is not None
         return int((pages[0] - free[0]) * page[0])
+
+    def _kept_by_client(self) -> Counter[str]:
+        kept: Counter[str] = Counter()
+        for number, client in self._all("SELECT number, client FROM batches", ()):
+            row = self._one(_SIZE, _rows(number))
+            kept[client] += _BATCH_BYTES + (0 if row is None else row[0])
+        return kept
+
+    def _client_of(self, number: int) -> str:
+        """Return whose batch it is; for the writer."""
+        row = self._write.execute("SELECT client FROM batches WHERE number = ?", (number,)).fetchone()
+        return "" if row is None else str(row[0])
 
     @staticmethod
     def _by_key(connection: sqlite3.Connection, client: str, key: str) -> Entry | None:

@@ -8,6 +8,7 @@ hidden tests run is the program's to choose, once it has read them.
 from __future__ import annotations
 
 import asyncio
+import sys
 import uuid
 from collections import OrderedDict
 from collections.abc import Coroutine, Mapping
@@ -15,10 +16,11 @@ from typing import Any, Literal
 
 import msgspec
 
+from scalebox.core import codec
 from scalebox.core.errors import InputError, QueueFull, ScaleBoxError
 from scalebox.core.limits import MIB
 from scalebox.core.result import VerificationResult
-from scalebox.core.sample import Sample, StdinTest
+from scalebox.core.sample import CallTest, Sample, StdinTest
 from scalebox.core.verdicts import Verdict
 from scalebox.core.views import PolicyView, policy_view
 from scalebox.parse.fields import check_names
@@ -52,6 +54,8 @@ class Submission:
 
     def __init__(self, client: str, sample: Sample) -> None:
         self.client, self.sample = client, sample
+        #: Bytes that it takes, with its result.
+        self.size = _size_of(sample)
         self.state: State = "SUBMITTED"
         self.view: PolicyView | None = None
         #: The result of the whole run, else of the visible one: for trainers, who have a view of their own.
@@ -61,6 +65,11 @@ class Submission:
         #: The run of all tests.
         self.whole: asyncio.Task[None] | None = None
         self.changed = asyncio.Event()
+
+    def set_result(self, result: VerificationResult) -> None:
+        """Take what trainers are to see."""
+        self.result = result
+        self.size = _size_of(self.sample) + len(codec.encode_result(result))
 
     def end_run(self) -> None:
         """Note that a run is over."""
@@ -85,16 +94,25 @@ class Desk:
     async def submit(self, who: Principal, raw: Mapping[str, Any]) -> Submission:
         """Take a program for a problem. Raises InputError, or Refused over the client's quota."""
         sample = await asyncio.to_thread(self._sample, raw)  # a problem may be large
+        submission = Submission(who.client, sample)
         kept = self._submissions.setdefault(who.client, OrderedDict())
-        if len(kept) >= self._context.settings.server_policy_kept:
+        self._make_room(kept, submission.size)
+        record(self._context, "policy_submit", who=who, sample_id=sample.id, problem_id=sample.problem_id)
+        kept[sample.id] = submission
+        return submission
+
+    def _make_room(self, kept: OrderedDict[str, Submission], size: int) -> None:
+        """Forget the oldest programs until another of so many bytes fits, or is alone; raises Refused."""
+        settings = self._context.settings
+        used = sum(one.size for one in kept.values())
+        while kept and (len(kept) >= settings.server_policy_kept or used + size > settings.server_policy_kept_mb * MIB):
             oldest = next((name for name, one in kept.items() if one.state != "RUNNING"), None)
             if oldest is None:
                 raise _over("programs are running")
-            if (whole := kept.pop(oldest).whole) is not None:
-                whole.cancel()
-        record(self._context, "policy_submit", who=who, sample_id=sample.id, problem_id=sample.problem_id)
-        kept[sample.id] = submission = Submission(who.client, sample)
-        return submission
+            gone = kept.pop(oldest)
+            used -= gone.size
+            if gone.whole is not None:
+                gone.whole.cancel()
 
     def find(self, client: str, submission_id: str) -> Submission:
         """Return a client's program; raises Refused (404) for any other."""
@@ -174,12 +192,18 @@ class Desk:
         else:
             of_visible = not submission.ran_all and not all(test.hidden for test in sample.tests)
             if whole or of_visible:
-                submission.result = result
+                submission.set_result(result)
             if not whole:
                 submission.view, submission.state = policy_view(result, sample), "DONE"
         finally:
             if not whole:
                 submission.changed.set()
+
+
+def _size_of(sample: Sample) -> int:
+    """Return the bytes that a program takes; texts of its problem are shared by all programs for it, but for calls."""
+    calls = (len(test.arguments) + len(test.expect) for test in sample.tests if isinstance(test, CallTest))
+    return sys.getsizeof(sample.code or sample.response or "") + sum(calls)
 
 
 def _shown_part(sample: Sample) -> Sample:
