@@ -116,8 +116,8 @@ def test_frames_with_any_common_index(sol: Solution) -> None:
     days = pd.date_range("2020-01-01", periods=2)
     for index in (
         days, days.tz_localize("Europe/Paris"), days - days[0],
-        pd.CategoricalIndex(["a", "b"], ["b", "a"], ordered=True), pd.MultiIndex.from_tuples([("x", 1), ("y", 2)], names=["s", None]),
-        pd.RangeIndex(2), pd.Index(["a", None]),
+        pd.CategoricalIndex(["a", "b"], ["b", "a"], ordered=True),
+        pd.MultiIndex.from_tuples([("x", 1), ("y", 2)], names=["s", None]), pd.RangeIndex(2), pd.Index(["a", None]),
     ):  # fmt: skip
         pd.testing.assert_index_equal(same(index), index)
         frame = pd.DataFrame({"x": [1, 2]}, index=index)
