@@ -124,7 +124,7 @@ def tuple_fields(kind: Any) -> tuple[str, ...] | None:
 
 
 def describe_function(function: Any) -> tuple[Any, ...]:
-    """Return (name, qualified name, module, doc, parameters, attributes) of a function; of attributes, `__wrapped__`."""
+    """Return (name, qualified name, module, doc, parameters, attributes) of a function."""
     name, qualname, doc = function.__name__, function.__qualname__, function.__doc__
     module = function.__module__
     return (
