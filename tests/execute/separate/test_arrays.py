@@ -24,6 +24,14 @@ def double(a): a *= 2
 def first(a): return a[0]
 def special(): return np.ma.array([1, 2], mask=[True, False])
 def grow(df): return df.assign(z=df["x"] * 2)
+def type_of(array): return array.dtype
+def class_of(array): return type(array[0])
+def add_column(df): df["z"] = df["x"] * 2; return df
+def rename(df): df.columns = ["renamed"]; df.index.name = "i"
+def drop_first(df): df.drop(index=df.index[0], inplace=True)
+def set_first(series): series.iloc[0] = 9; series.name = "set"
+def replace_item(df): df.at[0, "o"] = True
+def leave(df): df.assign(z=1)
 """
 
 
@@ -89,6 +97,74 @@ def test_series_and_frames(sol: Solution) -> None:
         pd.testing.assert_index_equal(same(index), index)
     nullable = pd.Series([1, None], dtype="Int64")
     pd.testing.assert_series_equal(same(nullable), nullable)
+
+
+def test_types_of_arrays(sol: Solution) -> None:
+    np = pytest.importorskip("numpy")
+    for name in ("int64", "float32", "bool", "U3", "datetime64[ns]", "object"):
+        found = sol.get("type_of")(np.zeros(1, name))
+        assert found == np.dtype(name)
+        assert type(found) is type(np.dtype(name))
+        assert sol.get("type_of")(np.zeros(1, name)) == name
+    assert sol.get("class_of")(np.zeros(1, "f4")) is np.float32
+    assert sol.get("same")(np.int16) is np.int16
+
+
+def test_frames_with_any_common_index(sol: Solution) -> None:
+    pd = pytest.importorskip("pandas")
+    same = sol.get("same")
+    days = pd.date_range("2020-01-01", periods=2)
+    for index in (
+        days, days.tz_localize("Europe/Paris"), days - days[0],
+        pd.CategoricalIndex(["a", "b"], ["b", "a"], ordered=True),
+        pd.MultiIndex.from_tuples([("x", 1), ("y", 2)], names=["s", None]), pd.RangeIndex(2), pd.Index(["a", None]),
+    ):  # fmt: skip
+        pd.testing.assert_index_equal(same(index), index)
+        frame = pd.DataFrame({"x": [1, 2]}, index=index)
+        pd.testing.assert_frame_equal(same(frame), frame)
+    frame = pd.DataFrame({
+        "zoned": pd.Series(days).dt.tz_localize("UTC"), "kind": pd.Categorical(["a", "a"], ["a", "b"]),
+        "small": pd.Series([1, None], dtype="UInt8"), "length": days - days[0],
+    })  # fmt: skip
+    pd.testing.assert_frame_equal(same(frame), frame)
+
+
+def test_moments(sol: Solution) -> None:
+    pd = pytest.importorskip("pandas")
+    same = sol.get("same")
+    for value in (
+        pd.Timestamp("2020-01-01 03:04:05.123456789"), pd.Timestamp("2020-07-01 12:00", tz="Europe/Paris"),
+        pd.Timestamp("2020-01-01", tz="UTC"), pd.Timedelta("1 day 2 s"), pd.Timedelta(-1, "ns"),
+    ):  # fmt: skip
+        assert same(value) == value
+        assert str(same(value)) == str(value)
+        assert type(same(value)) is type(value)
+    assert same(pd.NaT) is pd.NaT
+    assert same(pd.NA) is pd.NA
+
+
+def test_frames_change_in_place(sol: Solution) -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"x": [1, 2]})
+    assert sol.get("add_column")(frame) is frame
+    assert frame.to_dict("list") == {"x": [1, 2], "z": [2, 4]}
+    sol.get("drop_first")(frame)
+    assert frame.to_dict("list") == {"x": [2], "z": [4]}
+    named = pd.DataFrame({"x": [1]})
+    sol.get("rename")(named)
+    assert list(named.columns) == ["renamed"]
+    assert named.index.name == "i"
+    series = pd.Series([1, 2], name="before")
+    sol.get("set_first")(series)
+    assert series.tolist() == [9, 2]
+    assert series.name == "set"
+    objects = pd.DataFrame({"o": pd.Series([1, "a"], dtype=object)})
+    sol.get("replace_item")(objects)
+    assert objects["o"][0] is True
+    untouched = pd.DataFrame({"x": [1.5, None], "y": ["a", None]})
+    manager = untouched._mgr
+    sol.get("leave")(untouched)
+    assert untouched._mgr is manager
 
 
 @pytest.mark.parametrize(

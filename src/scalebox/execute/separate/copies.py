@@ -10,6 +10,7 @@ from collections import Counter, OrderedDict, defaultdict, deque
 from operator import is_
 from typing import Any
 
+from scalebox.execute.separate import wire_frames
 from scalebox.execute.separate.own_builtins import OWN
 from scalebox.execute.separate.wire import Encoder
 from scalebox.execute.separate.wire_read import Decoder, MalformedValue
@@ -49,6 +50,8 @@ class Copies:
                 self._copies.append((number, bytes(value)))
             elif kind.__module__ == "numpy":
                 self._copies.append((number, value.tolist() if value.dtype.kind == "O" else value.tobytes()))
+            elif wire_frames.is_changing(kind):
+                self._copies.append((number, wire_frames.snapshot(value)))
 
     @property
     def mutable(self) -> bool:
@@ -70,6 +73,8 @@ class Copies:
             return len(value) == len(copy) and set(map(id, value)) == set(map(id, copy))
         if kind is bytearray:
             return bool(value == copy)
+        if wire_frames.is_changing(kind):
+            return wire_frames.same(value, copy)
         same: bool = (value.tolist() if value.dtype.kind == "O" else value.tobytes()) == copy
         return same
 
@@ -82,7 +87,7 @@ class Copies:
             encoder.bare_list(list(dict.values(value)))
         elif kind is bytearray:
             encoder.put(bytes(value))
-        elif kind.__module__ == "numpy":
+        elif kind.__module__ == "numpy" or wire_frames.is_changing(kind):
             encoder.put(value.copy())
         else:
             encoder.bare_list(list(value))
@@ -93,7 +98,7 @@ class Copies:
         kind = type(value)
         if kind in _DICTS:
             return decoder.bare_list(), decoder.bare_list()
-        if kind is bytearray or kind.__module__ == "numpy":
+        if kind is bytearray or kind.__module__ == "numpy" or wire_frames.is_changing(kind):
             return decoder.read()
         return decoder.bare_list()
 
@@ -115,6 +120,8 @@ class Copies:
             value.update(content) if kind is set else value.extend(content)
         elif kind.__module__ == "numpy" and kind is _array() is type(content):
             _change_array(value, content)
+        elif wire_frames.is_changing(kind):
+            wire_frames.change(value, content)
         else:
             raise MalformedValue("content that does not fit")
 

@@ -76,22 +76,29 @@ def look_up(module: str, qualname: str) -> Any:
 def shared_class(kind: Any) -> tuple[str, str] | None:
     """Return (module, qualified name) of a class that both sides have in common, else None."""
     module, name = class_module(kind), class_qualname(kind)
-    if module in CLASS_MODULES or (module in _ERROR_MODULES and issubclass(kind, BaseException)):
+    if _is_shared(module, kind):
         return (module, name) if look_up(module, name) is kind else None
     return None
+
+
+def _is_shared(module: str, kind: type) -> bool:
+    if module in _ERROR_MODULES and issubclass(kind, BaseException):
+        return True
+    if module == "numpy":
+        numpy: Any = sys.modules["numpy"]
+        return issubclass(kind, (numpy.generic, numpy.ndarray))
+    return module in CLASS_MODULES
 
 
 def find_class(module: Any, name: Any) -> type | None:
     """Return the class of `shared_class`'s answer; None for anything else, whoever asks."""
     if type(module) is not str or type(name) is not str:
         return None
-    if module not in CLASS_MODULES and module not in _ERROR_MODULES:
+    if module not in CLASS_MODULES and module not in _ERROR_MODULES and module != "numpy":
         return None
     import_module(module)
     found = look_up(module, name)
-    if not isinstance(found, type) or (module in _ERROR_MODULES and not issubclass(found, BaseException)):
-        return None
-    return found
+    return found if isinstance(found, type) and _is_shared(module, found) else None
 
 
 def import_module(name: str) -> ModuleType | None:

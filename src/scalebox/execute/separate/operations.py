@@ -96,6 +96,7 @@ for _name in _BINARY:
     _TABLE["__%s__" % _name] = getattr(operator, "__%s__" % _name)
     _TABLE["__r%s__" % _name] = _swapped(getattr(operator, "__%s__" % _name))
     _TABLE["__i%s__" % _name] = getattr(operator, "__i%s__" % _name)
+_TABLE["__pow__"] = pow  # which takes a modulus, too
 
 NAMES = tuple(_TABLE)
 NUMBERS = {name: number for number, name in enumerate(NAMES)}

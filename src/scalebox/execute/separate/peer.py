@@ -22,7 +22,7 @@ import weakref
 from _thread import RLock
 from typing import Any, Callable
 
-from scalebox.execute.separate import wire_arrays, wire_read
+from scalebox.execute.separate import wire_arrays, wire_frames, wire_read
 from scalebox.execute.separate.copies import Copies
 from scalebox.execute.separate.links import Links
 from scalebox.execute.separate.own_builtins import OWN
@@ -451,6 +451,7 @@ def _deepen(frames: int) -> bool:
 
 
 wire_arrays.register()
+wire_frames.register()
 
 
 def _why(error: BaseException) -> str:

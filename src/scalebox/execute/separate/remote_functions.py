@@ -14,7 +14,8 @@ from scalebox.execute.separate.wire_read import MalformedValue
 
 __builtins__ = OWN
 
-COROUTINE = 1
+#: Flags of a function on the wire: it makes coroutines; its description follows; to ask for one is worth it.
+COROUTINE, DESCRIBED, WORTH_ASKING = 1, 8, 16
 _KINDS = ("POSITIONAL_ONLY", "POSITIONAL_OR_KEYWORD", "VAR_POSITIONAL", "KEYWORD_ONLY", "VAR_KEYWORD")
 
 
@@ -50,10 +51,8 @@ def dress(function: Any, description: Any) -> None:
         raise MalformedValue("bad description of a function")
     function.__name__, function.__qualname__, function.__module__ = name, qualname, module
     function.__doc__ = doc if type(doc) is str else None
-    if type(variables) is dict:
-        vars(function).update(
-            {key: value for key, value in variables.items() if type(key) is str and not key.startswith("__")}
-        )
+    if type(variables) is dict and callable(variables.get("__wrapped__")):
+        function.__wrapped__ = variables["__wrapped__"]
     inspect = sys.modules.get("inspect")
     if inspect is not None and parameters is not None:
         sign(inspect, function, parameters)

@@ -404,6 +404,7 @@ class Bridge:
         errors = tuple([base for base in bases if issubclass(base, BaseException)])
         if errors:
             return self._build_error(name, members, errors)
+        members["__doc__"] = _Documentation(self, members["__doc__"])
         return RemoteType(
             name, tuple([base for base in bases if issubclass(base, RemoteObject)]) or (RemoteObject,), members
         )
@@ -428,6 +429,17 @@ class Bridge:
         members["__slots__"] = ()
         members["__getattr__"] = vars(RemoteObject)["__getattr__"]  # properties
         return RemoteType(name, known or (_named_tuple(name, fields),), members)
+
+
+class _Documentation:
+    """The `__doc__` of a class; that of an object, which may be a wrapped function, is asked for."""
+
+    def __init__(self, bridge: Bridge, text: str | None) -> None:
+        self._bridge = bridge
+        self._text = text
+
+    def __get__(self, value: Any, kind: Any) -> Any:
+        return self._text if value is None else self._bridge.getattr(value, "__doc__")
 
 
 def _unforgivable(error: Any) -> bool:

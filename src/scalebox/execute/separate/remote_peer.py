@@ -12,12 +12,12 @@ import sys
 from types import FunctionType
 from typing import Any, Callable
 
-from scalebox.execute.separate import errors, names, wire, wire_library
+from scalebox.execute.separate import errors, names, shapes, wire, wire_library
 from scalebox.execute.separate.names import CALLBACKS, VERBS
 from scalebox.execute.separate.peer import Exports, Peer
 from scalebox.execute.separate.remote_async import Awaiting
 from scalebox.execute.separate.remote_exports import Policy
-from scalebox.execute.separate.remote_functions import make_function
+from scalebox.execute.separate.remote_functions import DESCRIBED, WORTH_ASKING, dress, make_function
 from scalebox.execute.separate.remote_objects import Bridge, RemoteObject, RemoteType, make_instance
 from scalebox.execute.separate.wire import Encoder, pack_id
 from scalebox.execute.separate.wire_read import Decoder, MalformedValue
@@ -203,8 +203,11 @@ class TestsPeer(Peer):
         handle = self.exports.add(value)
         self._callable.add(handle)
         name = getattr(value, "__name__", "")
-        encoder.out.append(b"m" + pack_id(handle) + bytes([_flags(value)]))
+        described = shapes.describe(value)
+        encoder.out.append(b"m" + pack_id(handle) + bytes([_flags(value) | (DESCRIBED if described else 0)]))
         encoder.text(name if type(name) is str else "")
+        if described is not None:
+            encoder.put(described)
 
     def _put_object_of(self, encoder: Encoder, value: Any) -> None:
         encoder.out.append(b"h" + pack_id(self.exports.add(value)) + pack_id(self._kinds.add(type(value))))
@@ -259,7 +262,12 @@ class TestsPeer(Peer):
         flags = decoder.byte()
         name = decoder.text()
         known = self.proxies.get(handle)
-        return known if known is not None else self.proxies.add(handle, make_function(self, handle, flags, name))
+        if known is not None:
+            return known
+        made = self.proxies.add(handle, make_function(self, handle, flags, name))
+        if flags & WORTH_ASKING:
+            dress(made, self.verb("describe_function", made))
+        return made
 
     def _read_own(self, decoder: Decoder) -> Any:
         return self.exports.get(decoder.id())

@@ -27,8 +27,9 @@ from scalebox.execute.separate import (
 from scalebox.execute.separate.names import CALLBACKS, VERBS
 from scalebox.execute.separate.own_builtins import OWN
 from scalebox.execute.separate.peer import CALL, FAILED, HELLO, ConnectionBroken, Peer
-from scalebox.execute.separate.remote_functions import make_function
+from scalebox.execute.separate.remote_functions import DESCRIBED, WORTH_ASKING, make_function
 from scalebox.execute.separate.serve_async import Tasks
+from scalebox.execute.separate.shapes import make_stand_in
 from scalebox.execute.separate.wire import Encoder, pack_id
 from scalebox.execute.separate.wire_read import Decoder, MalformedValue
 
@@ -137,7 +138,7 @@ class SolutionPeer(Peer):
         named = self._named.get(id(value))
         if named is not None:
             _put_named(encoder, *named[1:])
-        elif kind is FunctionType and vars(value).keys() <= {"__wrapped__"}:
+        elif kind is FunctionType and not serve_describe.keeps_attributes(value):
             self._put_function(encoder, value)
         elif issubclass(kind, type):
             self._put_class(encoder, value)
@@ -166,6 +167,8 @@ class SolutionPeer(Peer):
     def _put_function(self, encoder: Encoder, value: Any) -> None:
         code = value.__code__.co_flags
         flags = (1 if code & 0x80 else 0) | (2 if code & 0x20 else 0) | (4 if code & 0x200 else 0)
+        if value.__doc__ is not None or vars(value):
+            flags |= WORTH_ASKING
         encoder.out.append(b"m" + pack_id(self.exports.add(value)) + bytes([flags]))
         name = value.__name__
         encoder.text(name[:200])
@@ -231,8 +234,13 @@ class SolutionPeer(Peer):
 
     def _read_function(self, decoder: Decoder) -> Any:
         handle, flags, name = decoder.id(), decoder.byte(), decoder.text()
+        described = decoder.read() if flags & DESCRIBED else None
         known = self.proxies.get(handle)
-        return known if known is not None else self.proxies.add(handle, make_function(self, handle, flags, name))
+        if known is not None:
+            return known
+        if described is None:
+            return self.proxies.add(handle, make_function(self, handle, flags, name))
+        return self.proxies.add(handle, make_stand_in(self, handle, flags, name, described))
 
     def _read_object(self, decoder: Decoder) -> Any:
         handle, number = decoder.id(), decoder.id()

@@ -5,6 +5,7 @@ Sent into the jail and run there by the sample's interpreter: standard library a
 
 from __future__ import annotations
 
+from opcode import opmap
 from types import BuiltinFunctionType, FunctionType, MethodDescriptorType
 from typing import Any, Callable
 
@@ -14,6 +15,7 @@ from scalebox.execute.separate.own_builtins import OWN
 
 __builtins__ = OWN
 
+_STORE_ATTRIBUTE = opmap["STORE_ATTR"]
 _MAX_NAME = 200
 _MAX_DOC = 10_000
 _MAX_METHOD_DOC = 2_000
@@ -131,8 +133,28 @@ def describe_function(function: Any) -> tuple[Any, ...]:
         module if type(module) is str else "",
         doc[:_MAX_DOC] if type(doc) is str else None,
         _parameters(function),
-        None,
+        {"__wrapped__": vars(function)["__wrapped__"]} if "__wrapped__" in vars(function) else None,
     )
+
+
+def keeps_attributes(function: Any) -> bool:
+    """Return whether a function has attributes, or may give itself some: a copy would not show what becomes of them."""
+    if not vars(function).keys() <= {"__wrapped__"}:
+        return True
+    code = function.__code__
+    if _STORE_ATTRIBUTE not in code.co_code[::2]:
+        return False
+    known = function.__globals__
+    return any(known.get(name) is function for name in code.co_names) or any(
+        _content_of(cell) is function for cell in function.__closure__ or ()
+    )
+
+
+def _content_of(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # empty as yet
+        return None
 
 
 def _parameters(function: Any) -> tuple[tuple[Any, ...], ...] | None:
