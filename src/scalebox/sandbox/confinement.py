@@ -52,7 +52,7 @@ def agent_script(config: JailConfig, control_fd: int, facts: dict[str, Any]) -> 
     # Under a root of its own all that can be seen may be read; elsewhere the host's files are out of bounds.
     readable = ["/"] if tmpfs else [*_SYSTEM_PATHS, *config.readable]
     rules = apart = None
-    if landlock.abi() >= 1:
+    if facts["landlock_abi"] >= 1:
         rules = landlock.rules(readable, [scratch["stable"], *_DEVICES])
         folders = [os.path.join(scratch["root"], name) for name in scratch["folders"]]
         apart = landlock.rules(readable, [*folders, *_DEVICES])
@@ -87,7 +87,7 @@ def agent_script(config: JailConfig, control_fd: int, facts: dict[str, Any]) -> 
 
 def program_rules(config: JailConfig, facts: dict[str, Any]) -> dict[str, Any] | None:
     """Return Landlock rules under which only the scratch folders can be written, and what lies beside them be read."""
-    if landlock.abi() < 1:
+    if facts["landlock_abi"] < 1:
         return None
     scratch = facts["scratch"]
     readable = ["/"] if scratch["kind"] == "tmpfs" else [*_SYSTEM_PATHS, *config.readable, scratch["root"]]

@@ -56,11 +56,11 @@ class _Process:
 
     def launch(self, spec: tiers.LaunchSpec) -> tiers.Launched:
         scratch = _make_scratch()
-        lock = _lock(scratch)
+        lock = lock(scratch)
         try:
             launched = tiers.start(self.name, spec, _standing(scratch))
         except BaseException:
-            _unlock(lock)
+            unlock(lock)
             remove_folder(scratch)
             raise
         version, own_user = landlock.abi(), ids.may_change_user()
@@ -79,7 +79,7 @@ class _Process:
         # What an agent leaves that was itself killed is ours now, as the next subreaper above.
         family.kill_orphans(launched.facts["since"], self._agents)
         remove_folder(launched.facts["scratch"]["root"])
-        _unlock(lock)
+        unlock(lock)
 
 
 def _make_scratch() -> str:
@@ -103,7 +103,7 @@ def _make_scratch() -> str:
     return scratch
 
 
-def _lock(scratch: str) -> int:
+def lock(scratch: str) -> int:
     """Return a descriptor that keeps the folder locked while this process lives; -1 where its disk has no locks.
 
     It tells those in other PID namespaces that the folder is in use.
@@ -113,12 +113,12 @@ def _lock(scratch: str) -> int:
         fd = os.open(scratch, _FOLDER)
         fcntl.flock(fd, fcntl.LOCK_SH)
     except OSError:
-        _unlock(fd)
+        unlock(fd)
         return -1
     return fd
 
 
-def _unlock(fd: int) -> None:
+def unlock(fd: int) -> None:
     if fd >= 0:
         os.close(fd)
 

@@ -6,6 +6,7 @@ A tier is a module of this folder that defines `TIER`; its file name is its name
 from __future__ import annotations
 
 import functools
+import contextlib
 import importlib
 import json
 import os
@@ -29,6 +30,7 @@ _MEND_INTERPRETER: Final = (
     " below a folder closed to others, such as /root"
 )
 _LAUNCH_TIMEOUT_S: Final = 30.0
+_LOG_CHARACTERS: Final = 1000
 _BOOT: Final = (
     "import sys; sys.path.append(sys.argv[1]); from scalebox.sandbox.launch import main; "
     "main(int(sys.argv[2]), int(sys.argv[3]))"
@@ -153,7 +155,7 @@ def start(tier: str, spec: LaunchSpec, standing: Mapping[str, object], *, trial:
     """
     if not trial:
         calls.prctl(calls.PR_SET_CHILD_SUBREAPER, 1)
-    told = msgspec.to_builtins(spec) | {"tier": tier, "owner": os.getpid(), "trial": trial, **standing}
+    told: dict[str, Any] = msgspec.to_builtins(spec) | {"tier": tier, "owner": os.getpid(), "trial": trial, **standing}
     spec_fd = os.memfd_create("launch")
     status, status_fd = os.pipe()
     try:
@@ -175,10 +177,12 @@ def start(tier: str, spec: LaunchSpec, standing: Mapping[str, object], *, trial:
         os.close(spec_fd)
         os.close(status_fd)
     with open(status, "rb") as answers, launcher:
-        return _outcome(launcher, answers.fileno(), reap=not trial)
+        return _outcome(launcher, answers.fileno(), told.get("runtime", {}), reap=not trial)
 
 
-def _outcome(launcher: subprocess.Popen[bytes], answers: int, *, reap: bool) -> Launched:
+def _outcome(
+    launcher: subprocess.Popen[bytes], answers: int, runtime: Mapping[str, str], *, reap: bool
+) -> Launched:
     text, timed_out = _read_until_end(answers)
     if timed_out:
         launcher.kill()
@@ -186,10 +190,12 @@ def _outcome(launcher: subprocess.Popen[bytes], answers: int, *, reap: bool) -> 
     told: dict[str, Any] = {}
     for line in text.split(b"\n")[:-1]:
         told |= json.loads(line)
+    if runtime:
+        told |= _told_by_runtime(runtime, launcher.returncode)
     failed = told.get("failed")
     if failed is None and "pid" in told and "facts" in told and not timed_out:
         return Launched(pid=told["pid"], facts=told["facts"])
-    if reap and "pid" in told:
+    if reap and told.get("pid"):
         end(told["pid"])
     if failed is None:
         how = f"no answer within {_LAUNCH_TIMEOUT_S:g} s" if timed_out else f"it ended with {launcher.returncode}"
@@ -198,6 +204,20 @@ def _outcome(launcher: subprocess.Popen[bytes], answers: int, *, reap: bool) -> 
         f"{failed['step']} failed: {failed['text']}", step=failed["step"], errno=failed["errno"],
         mend=_MEND_INTERPRETER if failed["step"].startswith("execute ") else "",
     )  # fmt: skip
+
+
+def _told_by_runtime(runtime: Mapping[str, str], code: int) -> dict[str, Any]:
+    """Return which process a container runtime says that it has started, or why it has not."""
+    told: dict[str, Any] = {} if runtime["pid_file"] else {"pid": 0}
+    with contextlib.suppress(OSError, ValueError):
+        told["pid"] = int(Path(runtime["pid_file"]).read_text(encoding="ascii"))
+    if code != 0:
+        said = ""
+        with contextlib.suppress(OSError):
+            said = Path(runtime["log"]).read_text(encoding="utf-8", errors="replace")[-_LOG_CHARACTERS:].strip()
+        name = Path(runtime["argv"][0]).name
+        told["failed"] = {"step": f"run {name}", "errno": 0, "text": said or f"it ended with {code}"}
+    return told
 
 
 def _read_until_end(fd: int) -> tuple[bytes, bool]:

@@ -198,6 +198,7 @@ class Scratch:
         self.root = config["root"]
         self.tmpfs: bool = config["kind"] == "tmpfs"
         self.size: int = config["bytes"]
+        self._counts_files = config.get("counts_files", True)
         self._places = [os.path.join(self.root, name) for name in SCRATCH_DIRS]
         self.work = self._places[0]
         self._kept: list[str] = []
@@ -274,6 +275,7 @@ class Scratch:
         root = self.root.encode()
         if _libc.umount2(root, _MNT_DETACH) != 0:
             raise _failed("umount scratch")
-        options = "size=%d,nr_inodes=%d,mode=0700" % (self.size, max(1024, self.size // 4096))
+        files = ",nr_inodes=%d" % max(1024, self.size // 4096) if self._counts_files else ""
+        options = "size=%d%s,mode=0700" % (self.size, files)
         if _libc.mount(b"scratch", root, b"tmpfs", _MS_NOSUID | _MS_NODEV, options.encode()) != 0:
             raise _failed("mount scratch")
