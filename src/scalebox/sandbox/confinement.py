@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from scalebox.core import values
@@ -22,7 +23,7 @@ _STACK_BYTES = 256 * MIB
 #: Without a memory cgroup, RLIMIT_DATA stands in: the program's limit on top of what its interpreter maps.
 _INTERPRETER_BYTES = 96 * MIB
 _WARM_ROUNDS = 40
-_THREADS = 64
+_THREADS, _KERNEL_THREADS = 64, 100
 _COUNTS_BY_NAMESPACE = (5, 14)
 _SYSTEM_PATHS = (
     "/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32", "/libx32", "/etc/ld.so.cache", "/etc/localtime",
@@ -80,6 +81,7 @@ def agent_script(config: JailConfig, control_fd: int, facts: dict[str, Any]) -> 
             "preload": config.preload,
             "warm_rounds": _WARM_ROUNDS,
             "kill_all": tmpfs,
+            "own_kernel": facts.get("own_kernel", False),
         },
         config.builder,
     )
@@ -95,9 +97,11 @@ def program_rules(config: JailConfig, facts: dict[str, Any]) -> dict[str, Any] |
     return landlock.rules(readable, [*folders, *_DEVICES])
 
 
-def tasks(limits: Limits) -> int:
+def tasks(limits: Limits, facts: Mapping[str, Any]) -> int:
     """Return how many processes and threads a jail may have: agent, zygote, a sample's four, threads, others."""
-    return 6 + _THREADS + limits.processes
+    most = 6 + _THREADS + limits.processes
+    # A kernel of its own works with some threads itself, and with two for each of the programs'.
+    return _KERNEL_THREADS + 2 * most if facts.get("own_kernel") else most
 
 
 def process_limits(limits: Limits, cores: list[int], facts: dict[str, Any], *, bounded: bool) -> dict[str, Any]:
@@ -113,7 +117,7 @@ def process_limits(limits: Limits, cores: list[int], facts: dict[str, Any], *, b
         "hard_cpu_s": max(seconds, math.ceil(limits.build_s)) + 2,
         "build_data_bytes": 0 if bounded else limits.build_memory_mb * MIB + _INTERPRETER_BYTES,
         # Counted by user, so only where the user is the jail's own; a bomb must not need a cgroup to be stopped.
-        "tasks": tasks(limits) if counts_apart(facts) else 0,
+        "tasks": tasks(limits, facts) if counts_apart(facts) else 0,
         "data_bytes": 0 if bounded else limits.memory_mb * MIB + _INTERPRETER_BYTES,
     }
 

@@ -334,7 +334,7 @@ class Jail:
     def _bound_memory(self, memory_mb: int, limits: Limits) -> bool:
         """Set the jail's limits; return False where more memory than that is in use."""
         if self._cgroup is not None:
-            self._cgroup.set_pids(confinement.tasks(limits))
+            self._cgroup.set_pids(confinement.tasks(limits, self.facts))
             try:
                 self._cgroup.set_memory(self._base_bytes + memory_mb * MIB)
             except OSError as error:

@@ -85,7 +85,7 @@ def launch(
                 f"write the bundle failed: {error}", step="write the bundle", errno=error.errno or 0
             ) from error
         launched = tiers.start(tier, spec, {"runtime": _order(runtime, folder, name, spec, trial=trial)}, trial=trial)
-        launched.facts |= {"moved": True, "keyring": True}
+        launched.facts |= {"moved": True, "keyring": True, "own_kernel": runtime.own_kernel}
     except BaseException:
         container.remove()
         raise
