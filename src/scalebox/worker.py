@@ -267,7 +267,7 @@ class Verifier:
 
     def _can_show(self, path: str) -> bool:
         """Return whether programs can reach a folder of ours; root's own cannot be, where they see the host's tree."""
-        if self._tier.name == "namespace" or os.geteuid() != 0:
+        if self._tier.name != "process" or os.geteuid() != 0:
             return True
         return all(os.stat(folder).st_mode & 0o001 for folder in Path(path).parents) if path else False
 

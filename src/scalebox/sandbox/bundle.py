@@ -21,8 +21,6 @@ INSIDE_ID: Final = 1000
 _NAMESPACES: Final = ("pid", "network", "ipc", "uts", "mount", "cgroup")
 _CAPABILITY_SETS: Final = ("bounding", "effective", "permitted", "inheritable", "ambient")
 _CAPABILITIES: Final = {"CAP_KILL": calls.CAP_KILL, "CAP_SYS_ADMIN": calls.CAP_SYS_ADMIN}
-#: Of the devices that runtimes make unasked, those that lead to a terminal, or to memory.
-_MASKED_DEVICES: Final = ("/dev/tty", "/dev/console", "/dev/core")
 #: Devices that a kernel of its own brings along as they should be, but for shared memory: that would be no scratch.
 _COVERED: Final = ("/dev/shm", "/sys")  # noqa: S108 - the container's own
 
@@ -46,19 +44,20 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
 def write(folder: Path, spec: LaunchSpec, shape: Shape) -> None:
     """Write what the runtime needs to start the agent of `spec`. Raises OSError."""
     shown = tree.plan(spec.readable)
-    _make_root(folder / "rootfs", shown)
+    _make_root(folder, shown)
     configuration = {
         "ociVersion": "1.0.0",
         "process": _process(spec, shape),
         "root": {"path": "rootfs", "readonly": True},
         "hostname": "sandbox",
-        "mounts": _mounts(shown, shape),
+        "mounts": _mounts(folder, shown, shape),
         "linux": _linux(shape),
     }
     (folder / "config.json").write_text(json.dumps(configuration), encoding="utf-8")
 
 
-def _make_root(root: Path, shown: tree.Plan) -> None:
+def _make_root(folder: Path, shown: tree.Plan) -> None:
+    root = folder / "rootfs"
     for name in ("etc", "dev", "proc", tree.SCRATCH[1:]):
         (root / name).mkdir(parents=True)
     for name, text in tree.ETC_FILES.items():
@@ -75,13 +74,19 @@ def _make_root(root: Path, shown: tree.Plan) -> None:
         else:
             place.parent.mkdir(parents=True, exist_ok=True)
             place.touch()
-    for folder, _, _ in os.walk(root):
-        os.chmod(folder, 0o755)
+    for name in tree.DEVICES:
+        (root / "dev" / name).touch()
+    for place, _, _ in os.walk(root):
+        os.chmod(place, 0o755)  # noqa: S103 - it is shown, and read-only
+    (root / "dev").rename(folder / "dev")
+    (root / "dev").mkdir()
 
 
-def _mounts(shown: tree.Plan, shape: Shape) -> list[dict[str, Any]]:
+def _mounts(folder: Path, shown: tree.Plan, shape: Shape) -> list[dict[str, Any]]:
     mounts = [_mount("/proc", "proc", "proc", "nosuid", "nodev", "noexec")]
     if not shape.own_kernel:
+        # Runtimes make devices of their own choice, a terminal's among them, but where /dev is there already.
+        mounts.append(_mount("/dev", "bind", str(folder / "dev"), "bind", "ro", "nosuid"))
         mounts += [_mount(f"/dev/{name}", "bind", f"/dev/{name}", "bind") for name in tree.DEVICES]
     return mounts + [_mount(tree.inside(path), "bind", path, "rbind", "ro", "nosuid", "nodev") for path in shown.binds]
 
@@ -93,7 +98,7 @@ def _mount(at: str, kind: str, source: str, *options: str) -> dict[str, Any]:
 def _linux(shape: Shape) -> dict[str, Any]:
     settings: dict[str, Any] = {"namespaces": [{"type": kind} for kind in _NAMESPACES]}
     if not shape.own_kernel:
-        settings["maskedPaths"] = [*(f"/proc/{name}" for name in tree.PROC_MASKED), *_MASKED_DEVICES]
+        settings["maskedPaths"] = [f"/proc/{name}" for name in tree.PROC_MASKED]
         settings["readonlyPaths"] = [f"/proc/{name}" for name in tree.PROC_READ_ONLY]
     if shape.mapped:
         settings["namespaces"].append({"type": "user"})

@@ -30,6 +30,7 @@ class _Container:
     name = "container"
     strength = 30
     automatic = False
+    slowness = 1.0
 
     def __init__(self) -> None:
         self._containers: dict[int, oci.Container] = {}

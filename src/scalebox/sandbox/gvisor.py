@@ -18,6 +18,7 @@ class _Gvisor:
     name = "gvisor"
     strength = 40
     automatic = False
+    slowness = 3.0
 
     def __init__(self) -> None:
         self._containers: dict[int, oci.Container] = {}

@@ -77,6 +77,7 @@ class Jail:
         self.pace = Pace()
         self.facts: dict[str, Any] = {}
         self._launched: Launched | None = None
+        self._meter = usage.Cases(0)
         self._control: Channel | None = None
         self._program: Compiled | None = None
         self._tests: Compiled | None = None
@@ -117,6 +118,7 @@ class Jail:
             control_fd = theirs.fileno()
             theirs.close()
         self.facts = dict(self._launched.facts)
+        self._meter = (usage.Whole if self.own_kernel else usage.Cases)(self.agent_pid)
         self._scratch_mb = config.scratch_bytes // MIB
         self._control = Channel(ours)
         try:
@@ -155,6 +157,11 @@ class Jail:
         if not self.running:
             self.start()
         return bool(self.facts.get("moved"))
+
+    @property
+    def own_kernel(self) -> bool:
+        """Whether a kernel of its own runs in it, so that its processes cannot be seen from outside."""
+        return bool(self.facts.get("own_kernel"))
 
     @property
     def counts_memory(self) -> bool:
@@ -270,7 +277,7 @@ class Jail:
                 return read_build(compiled.await_answer(limits, seconds, signal_others=signal_others))
             except TimeoutError:
                 had = usage.build_cpu_s(self.agent_pid, ordered)
-                starved = had < limits.build_s and usage.starves(self.agent_pid, ordered)
+                starved = not self.own_kernel and had < limits.build_s and usage.starves(self.agent_pid, ordered)
                 seconds = min(deadline - time.monotonic(), max(_LOOK, limits.build_s - had))
                 if starved and seconds > 0:
                     continue
@@ -391,7 +398,7 @@ class Jail:
             watch=self.watch,
             limits=self._limits,
             pace=self.pace,
-            agent_pid=self.agent_pid,
+            meter=self._meter,
         )
         try:
             return self._finish(batch, batch.run())
@@ -404,7 +411,7 @@ class Jail:
     def _finish(self, batch: Batch, cause: Cause) -> list[Outcome]:
         stopped = Outcome()
         if cause != "exited":
-            stopped.cpu_s, waited, stopped.wall_s = usage.seconds_of(self.agent_pid)
+            stopped.cpu_s, waited, stopped.wall_s = self._meter.seconds()
             stopped.waited_s = batch.clock.others(stopped.cpu_s, waited, stopped.wall_s, batch.supervision_s)
         no_disk = self._disk_is_full()  # before what the program wrote is removed
         kills = self.settle(dirty=cause != "exited" or batch.dirty)

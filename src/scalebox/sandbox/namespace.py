@@ -26,6 +26,7 @@ class _Namespace:
     name = "namespace"
     strength = 20
     automatic = True
+    slowness = 1.0
 
     def probe(self) -> tiers.Probe:
         return probe_here()

@@ -46,6 +46,7 @@ class _Process:
     name = "process"
     strength = 10
     automatic = True
+    slowness = 1.0
 
     def __init__(self) -> None:
         #: Of each agent, a lock on its scratch folder.

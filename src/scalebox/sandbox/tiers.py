@@ -79,11 +79,15 @@ class Probe(msgspec.Struct, kw_only=True):
 
 
 class Tier(Protocol):
-    """One way to isolate. `automatic` ones may be chosen by "auto", the highest `strength` first."""
+    """One way to isolate. `automatic` ones may be chosen by "auto", the highest `strength` first.
+
+    `slowness` is how many times longer programs may take there than their limits of time say.
+    """
 
     name: str
     strength: int
     automatic: bool
+    slowness: float
 
     def probe(self) -> Probe:
         """Try the tier for real, in a throwaway child."""

@@ -84,7 +84,7 @@ class Scene:
 
     @property
     def namespaced(self) -> bool:
-        return self.jail.tier.name == "namespace"
+        return self.jail.moved
 
     @property
     def has_cgroup(self) -> bool:
@@ -162,7 +162,7 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def needs_namespaces(reason: str) -> Skip:
-    """Return a `skip` for what only the namespace tier promises."""
+    """Return a `skip` for what takes namespaces, or a kernel, of the jail's own."""
     return lambda scene: "" if scene.namespaced else f"the {scene.jail.tier.name} tier does not cover it: {reason}"
 
 
