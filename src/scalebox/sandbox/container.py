@@ -22,8 +22,6 @@ _NOTES: Final = [
     "load, /proc/stat and the clock can be seen; the processor's side channels are open",
 ]
 _MEND: Final = "install crun or runc (Debian, Ubuntu: apt-get install crun)"
-#: The quicker one first.
-_RUNTIMES: Final = ("crun", "runc")
 
 
 class _Container:
@@ -31,15 +29,22 @@ class _Container:
     strength = 30
     automatic = False
     slowness = 1.0
+    own_kernel = False
 
-    def __init__(self) -> None:
+    def __init__(self, *runtimes: str) -> None:
+        """Use the first of these runtimes that works here."""
+        self._runtimes = runtimes
         self._containers: dict[int, oci.Container] = {}
 
+    def using(self, variant: str) -> tiers.Tier:
+        """Return the same with this runtime alone, a name or a path."""
+        return _Container(variant)
+
     def probe(self) -> tiers.Probe:
-        return probe_here()[1]
+        return probe_here(*self._runtimes)[1]
 
     def launch(self, spec: tiers.LaunchSpec) -> tiers.Launched:
-        runtime, found = probe_here()
+        runtime, found = probe_here(*self._runtimes)
         if runtime is None:
             raise SandboxError(found.reason, step=found.step, errno=found.errno, mend=found.mend)
         launched, container = oci.launch(self.name, runtime, spec)
@@ -62,10 +67,10 @@ def runtime_at(path: str) -> oci.Runtime:
 
 
 @functools.cache
-def probe_here() -> tuple[oci.Runtime | None, tiers.Probe]:
+def probe_here(*names: str) -> tuple[oci.Runtime | None, tiers.Probe]:
     """Return the first runtime that works here, or why the last does not."""
-    found = oci.missing("crun or runc", _MEND, _NOTES)
-    for path in filter(None, map(oci.find, _RUNTIMES)):
+    found = oci.missing(" or ".join(names), _MEND, _NOTES)
+    for path in filter(None, map(oci.find, names)):
         runtime = runtime_at(path)
         found = oci.try_out("container", runtime, _NOTES)
         if found.ok:
@@ -73,4 +78,5 @@ def probe_here() -> tuple[oci.Runtime | None, tiers.Probe]:
     return None, found
 
 
-TIER: tiers.Tier = _Container()
+#: The quicker one first.
+TIER: tiers.Tier = _Container("crun", "runc")

@@ -19,6 +19,7 @@ class _Gvisor:
     strength = 40
     automatic = False
     slowness = 3.0
+    own_kernel = True
 
     def __init__(self) -> None:
         self._containers: dict[int, oci.Container] = {}

@@ -27,6 +27,7 @@ class _Namespace:
     strength = 20
     automatic = True
     slowness = 1.0
+    own_kernel = False
 
     def probe(self) -> tiers.Probe:
         return probe_here()

@@ -47,6 +47,7 @@ class _Process:
     strength = 10
     automatic = True
     slowness = 1.0
+    own_kernel = False
 
     def __init__(self) -> None:
         #: Of each agent, a lock on its scratch folder.

@@ -17,7 +17,7 @@ import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, runtime_checkable
 
 import msgspec
 
@@ -81,13 +81,15 @@ class Probe(msgspec.Struct, kw_only=True):
 class Tier(Protocol):
     """One way to isolate. `automatic` ones may be chosen by "auto", the highest `strength` first.
 
-    `slowness` is how many times longer programs may take there than their limits of time say.
+    `slowness` is how many times longer programs may take there than their limits of time say; `own_kernel` says that
+    jails share no kernel with the machine, and that what runs in them cannot be seen from outside.
     """
 
     name: str
     strength: int
     automatic: bool
     slowness: float
+    own_kernel: bool
 
     def probe(self) -> Probe:
         """Try the tier for real, in a throwaway child."""
@@ -102,16 +104,30 @@ class Tier(Protocol):
         """
 
 
+@runtime_checkable
+class Varied(Protocol):
+    """A tier that comes in variants."""
+
+    def using(self, variant: str) -> Tier:
+        """Return this variant of it, usable here or not."""
+
+
 def names() -> tuple[str, ...]:
     """Return the tiers there are, the strongest first."""
     return tuple(tier.name for tier in _tiers())
 
 
 def find(name: str) -> Tier:
-    """Return the tier of this name, usable here or not. Raises SandboxError."""
+    """Return the tier of this name, usable here or not. Raises SandboxError.
+
+    A variant follows a colon: "container:runc" is a container by that runtime, be it a name or a path.
+    """
+    plain, colon, variant = name.partition(":")
     for tier in _tiers():
-        if tier.name == name:
+        if tier.name == plain and not colon:
             return tier
+        if tier.name == plain and variant and isinstance(tier, Varied):
+            return tier.using(variant)
     known = ", ".join(("auto", *names()))
     raise SandboxError(f"there is no isolation tier {name!r}", step="choose tier", mend=f"one of {known}")
 
