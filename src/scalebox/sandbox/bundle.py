@@ -115,11 +115,18 @@ def _process(spec: LaunchSpec, shape: Shape) -> dict[str, Any]:
         user = group = 0
     kept = list(_CAPABILITIES) if shape.own_kernel else []
     executable = tree.inside(spec.argv[0])
+    if shape.own_kernel and not shape.trial:
+        # There an unprivileged user's capabilities end with exec: the first program has the agent's own options, and
+        # goes on as the agent.
+        options, boot, script = spec.argv[1:-2], spec.argv[-2], spec.argv[-1]
+        arguments = [*options, f"{_first_program(spec, shape, '')}{boot}\n", script]
+    else:
+        arguments = ["-I", "-S", "-B", "-c", _first_program(spec, shape, executable)]
     return {
         "terminal": False,
         "user": {"uid": user, "gid": group},
-        "args": [executable, "-I", "-S", "-B", "-c", _first_program(spec, shape, executable)],
-        "env": ["PATH=/usr/bin:/bin", "LANG=C.UTF-8"],
+        "args": [executable, *arguments],
+        "env": [f"{name}={value}" for name, value in ({"LANG": "C.UTF-8"} | spec.env).items()],
         "cwd": "/",
         "capabilities": dict.fromkeys(_CAPABILITY_SETS, kept),
         "noNewPrivileges": True,

@@ -22,7 +22,8 @@ _SECCOMP_NUMBER = {"x86_64": 317, "aarch64": 277}
 _STACK_BYTES = 256 * MIB
 #: Without a memory cgroup, RLIMIT_DATA stands in: the program's limit on top of what its interpreter maps.
 _INTERPRETER_BYTES = 96 * MIB
-_WARM_ROUNDS = 40
+#: Where each round takes long, fewer: most of what is to be learnt is learnt in the first ones.
+_WARM_ROUNDS, _SLOW_WARM_ROUNDS = 40, 12
 _THREADS, _KERNEL_THREADS = 64, 100
 _COUNTS_BY_NAMESPACE = (5, 14)
 _SYSTEM_PATHS = (
@@ -79,7 +80,7 @@ def agent_script(config: JailConfig, control_fd: int, facts: dict[str, Any]) -> 
             "path": [tree.inside(place) for place in config.path] if facts.get("moved") else config.path,
             "env": {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": work, "TMPDIR": temporary, **config.env},
             "preload": config.preload,
-            "warm_rounds": _WARM_ROUNDS,
+            "warm_rounds": _SLOW_WARM_ROUNDS if facts.get("own_kernel") else _WARM_ROUNDS,
             "kill_all": tmpfs,
             "own_kernel": facts.get("own_kernel", False),
         },

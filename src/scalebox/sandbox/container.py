@@ -55,7 +55,7 @@ class _Container:
     def cleanup(self, launched: tiers.Launched) -> None:
         container = self._containers.pop(launched.pid, None)
         if container is not None:
-            oci.end(launched, container)
+            oci.end(launched, container, self._containers)
 
 
 def runtime_at(path: str) -> oci.Runtime:

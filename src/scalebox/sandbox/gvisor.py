@@ -39,7 +39,7 @@ class _Gvisor:
     def cleanup(self, launched: tiers.Launched) -> None:
         container = self._containers.pop(launched.pid, None)
         if container is not None:
-            oci.end(launched, container)
+            oci.end(launched, container, self._containers)
 
 
 @functools.cache

@@ -124,7 +124,7 @@ class Jail:
         try:
             with open(script_end, "wb") as file:
                 file.write(confinement.agent_script(config, control_fd, self.facts))
-            self.facts.update(read_answer(self._control.receive(_PATIENCE)[0]))
+            self.facts.update(read_answer(self._control.receive(_PATIENCE * self.tier.slowness)[0]))
             if "error" in self.facts:
                 raise ValueError(self.facts["error"])  # noqa: TRY301 - told to the user like the others
         except (HungUp, TimeoutError, ValueError, BrokenPipeError) as error:
@@ -327,7 +327,7 @@ class Jail:
         try:
             self._control.send({"op": "clean", "scratch_bytes": self._limits.disk_mb * MIB})
             self._scratch_mb = self._limits.disk_mb
-            return read_answer(self._control.receive(_PATIENCE)[0])
+            return read_answer(self._control.receive(_PATIENCE * self.tier.slowness)[0])
         except (HungUp, TimeoutError, ValueError, OSError):
             self.stop()
             return {}

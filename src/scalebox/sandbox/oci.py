@@ -13,6 +13,7 @@ import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, Final
 
@@ -51,14 +52,12 @@ class Container(msgspec.Struct, kw_only=True):
     lock: int
     name: str
     grouped: bool = False
+    helpers: list[int] = []
 
     def remove(self) -> None:
         """Remove what a container that has ended left."""
-        if self.grouped:
-            with contextlib.suppress(OSError):
-                for folder, mark in list(cgroup.marked()):
-                    if os.path.basename(folder) == self.name and mark.pid == os.getpid():
-                        cgroup.remove(folder)
+        if self.grouped and (groups := cgroup.unified()):
+            cgroup.remove(f"{groups}/{self.name}")
         process.remove_folder(self.folder)
         process.unlock(self.lock)
 
@@ -91,13 +90,32 @@ def launch(
         raise
     if trial:
         container.remove()
+    container.helpers = _ours(folder)
     return launched, container
 
 
-def end(launched: tiers.Launched, container: Container) -> None:
-    """Kill and reap the agent if it still is, with all there is of its container, and remove what that leaves."""
-    family.kill(launched.pid)
+def end(launched: tiers.Launched, container: Container, spared: Collection[int]) -> None:
+    """Kill and reap the agent if it still is, with all there is of its container, and remove what that leaves.
+
+    Of our children, those in `spared` are left alone.
+    """
+    for pid in (launched.pid, *container.helpers):
+        family.kill(pid)
+    # Runtimes leave children that have ended, or that end now, to whoever is above them: to us.
+    for pid in set(family.children(os.getpid())) - set(spared):
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(pid, os.WNOHANG)
     container.remove()
+
+
+def _ours(folder: str) -> list[int]:
+    """Return those of our children that a runtime has left to serve a container, by the folder that they name."""
+    found = []
+    for pid in family.children(os.getpid()):
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/cmdline", "rb") as file:
+            if folder.encode() in file.read():
+                found.append(pid)
+    return found
 
 
 def try_out(tier: str, runtime: Runtime, notes: list[str]) -> tiers.Probe:

@@ -46,7 +46,10 @@ def _call(name: str, *arguments: Any) -> None:
 
 
 def main(config: dict[str, Any]) -> None:
-    """Set up what the runtime cannot, and execute the agent; never returns."""
+    """Set up what the runtime cannot, and execute the agent.
+
+    Returns only where there is nothing to execute, for what stands behind the call is the agent.
+    """
     status = config["status"]
     try:
         facts = _enter(config)
@@ -58,6 +61,9 @@ def main(config: dict[str, Any]) -> None:
             if signal.getsignal(number) is signal.SIG_IGN:
                 signal.signal(number, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, [])
+        if not config["executable"]:
+            os.close(status)
+            return
         _try("execute " + config["executable"], os.execve, config["executable"], config["argv"], config["env"])
     except _Failed as failure:
         _say(status, {"failed": failure.told})
