@@ -17,10 +17,12 @@ from scalebox.sandbox import agent
 from scalebox.sandbox.linux import calls, tree
 from scalebox.sandbox.tiers import LaunchSpec
 
-INSIDE_ID: Final = 1000
+#: Whom programs run as in a container; on a kernel of its own the agent is another, or they could look into it.
+INSIDE_ID, KEEPER_ID = 1000, 1001
 _NAMESPACES: Final = ("pid", "network", "ipc", "uts", "mount", "cgroup")
 _CAPABILITY_SETS: Final = ("bounding", "effective", "permitted", "inheritable", "ambient")
 _CAPABILITIES: Final = {"CAP_KILL": calls.CAP_KILL, "CAP_SYS_ADMIN": calls.CAP_SYS_ADMIN}
+_KEEPERS: Final = ("CAP_CHOWN", "CAP_SETGID", "CAP_SETUID")
 #: Devices that a kernel of its own brings along as they should be, but for shared memory: that would be no scratch.
 _COVERED: Final = ("/dev/shm", "/sys")  # noqa: S108 - the container's own
 
@@ -110,10 +112,10 @@ def _linux(shape: Shape) -> dict[str, Any]:
 
 
 def _process(spec: LaunchSpec, shape: Shape) -> dict[str, Any]:
-    user, group = (INSIDE_ID, INSIDE_ID) if shape.own_kernel else (shape.user, shape.group)
+    user, group = (KEEPER_ID, KEEPER_ID) if shape.own_kernel else (shape.user, shape.group)
     if shape.mapped:
         user = group = 0
-    kept = list(_CAPABILITIES) if shape.own_kernel else []
+    kept = [*_CAPABILITIES, *_KEEPERS] if shape.own_kernel else []
     executable = tree.inside(spec.argv[0])
     if shape.own_kernel and not shape.trial:
         # There an unprivileged user's capabilities end with exec: the first program has the agent's own options, and
@@ -147,7 +149,7 @@ def _first_program(spec: LaunchSpec, shape: Shape, executable: str) -> str:
         "inner_id": None if shape.own_kernel else INSIDE_ID,
         "capabilities": list(_CAPABILITIES.values()),
         "covered": list(_COVERED) if shape.own_kernel else [],
-        "scratch": {**scratch, "counts_files": counts},
+        "scratch": {**scratch, "counts_files": counts, "owner": INSIDE_ID if shape.own_kernel else 0},
         "scratch_options": f"size={spec.scratch_bytes}" + f",nr_inodes={tree.inodes_for(spec.scratch_bytes)}" * counts,
         "executable": executable,
         "argv": spec.argv,

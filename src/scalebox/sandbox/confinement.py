@@ -24,7 +24,10 @@ _STACK_BYTES = 256 * MIB
 _INTERPRETER_BYTES = 96 * MIB
 #: Where each round takes long, fewer: most of what is to be learnt is learnt in the first ones.
 _WARM_ROUNDS, _SLOW_WARM_ROUNDS = 40, 12
-_THREADS, _KERNEL_THREADS = 64, 100
+_THREADS = 64
+#: A kernel of its own, which works with more than one for each of the programs', ends where it can have no more; so
+#: it has more than a bomb can make in its time.
+_KERNEL_THREADS = 8192
 _COUNTS_BY_NAMESPACE = (5, 14)
 _SYSTEM_PATHS = (
     "/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32", "/libx32", "/etc/ld.so.cache", "/etc/localtime",
@@ -83,6 +86,7 @@ def agent_script(config: JailConfig, control_fd: int, facts: dict[str, Any]) -> 
             "warm_rounds": _SLOW_WARM_ROUNDS if facts.get("own_kernel") else _WARM_ROUNDS,
             "kill_all": tmpfs,
             "own_kernel": facts.get("own_kernel", False),
+            "user": facts.get("case_user", 0),
         },
         config.builder,
     )
@@ -101,8 +105,7 @@ def program_rules(config: JailConfig, facts: dict[str, Any]) -> dict[str, Any] |
 def tasks(limits: Limits, facts: Mapping[str, Any]) -> int:
     """Return how many processes and threads a jail may have: agent, zygote, a sample's four, threads, others."""
     most = 6 + _THREADS + limits.processes
-    # A kernel of its own works with some threads itself, and with two for each of the programs'.
-    return _KERNEL_THREADS + 2 * most if facts.get("own_kernel") else most
+    return _KERNEL_THREADS if facts.get("own_kernel") else most
 
 
 def process_limits(limits: Limits, cores: list[int], facts: dict[str, Any], *, bounded: bool) -> dict[str, Any]:

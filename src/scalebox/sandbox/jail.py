@@ -42,6 +42,8 @@ _LEAST_PATIENCE, _LOOK = 10.0, 0.05
 _NUMBERS = itertools.count()
 #: More memory for an agent that has to clean up after a program that used all there was.
 _ROOM_TO_CLEAN_MB = 64
+#: What a kernel of its own may need for a sample, beyond what it has before.
+_KERNEL_ROOM_MB = 48
 #: A disk with less than this left is full.
 _FULL_BYTES = 1 * MIB
 
@@ -236,7 +238,7 @@ class Jail:
             "processes": limits.processes > 0,
             "sole": tests is None,
             "limits": confinement.process_limits(
-                limits, self.config.cores, self.facts, bounded=self._cgroup is not None
+                limits, self.config.cores, self.facts, bounded=self.counts_memory
             ),
         }
         if spec is not None:
@@ -342,6 +344,8 @@ class Jail:
         """Set the jail's limits; return False where more memory than that is in use."""
         if self._cgroup is not None:
             self._cgroup.set_pids(confinement.tasks(limits, self.facts))
+            if self.own_kernel:  # which gives back late what samples had
+                self._base_bytes = self._cgroup.usage() + _KERNEL_ROOM_MB * MIB
             try:
                 self._cgroup.set_memory(self._base_bytes + memory_mb * MIB)
             except OSError as error:
@@ -391,7 +395,8 @@ class Jail:
         programs may start others, the program is no longer open: `opened` tells.
         """
         assert self._program is not None
-        alone = self._limits.processes > 0
+        # On a kernel of its own, a program may open the pipes anew that wait for the cases to come.
+        alone = self._limits.processes > 0 or self.own_kernel
         batch = Batch(
             cases[: 1 if alone else MOST],
             program=self._program,

@@ -85,6 +85,8 @@ def launch(
             ) from error
         launched = tiers.start(tier, spec, {"runtime": _order(runtime, folder, name, spec, trial=trial)}, trial=trial)
         launched.facts |= {"moved": True, "keyring": True, "own_kernel": runtime.own_kernel}
+        if runtime.own_kernel:
+            launched.facts["case_user"] = bundle.INSIDE_ID
     except BaseException:
         container.remove()
         raise

@@ -57,13 +57,13 @@ def main(config: dict[str, Any]) -> None:
         _say(status, {"facts": facts})
         if config["trial"]:
             os._exit(0)
+        if not config["executable"]:
+            os.close(status)
+            return
         for number in signal.valid_signals():
             if signal.getsignal(number) is signal.SIG_IGN:
                 signal.signal(number, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, [])
-        if not config["executable"]:
-            os.close(status)
-            return
         _try("execute " + config["executable"], os.execve, config["executable"], config["argv"], config["env"])
     except _Failed as failure:
         _say(status, {"failed": failure.told})
@@ -84,15 +84,18 @@ def _enter(config: dict[str, Any]) -> dict[str, Any]:
     if config["inner_id"] is not None:
         _enter_user_namespace(config["inner_id"])
     for path in config["covered"]:
-        _try("cover " + path, _call, "mount", b"none", path.encode(), b"tmpfs", ctypes.c_ulong(1), b"mode=0555")
+        _try("cover " + path, _call, "mount", b"none", path.encode(), b"tmpfs", ctypes.c_ulong(1), b"mode=0000,uid=0,gid=0")
     scratch = config["scratch"]
-    options = config["scratch_options"] + ",mode=0700"
+    options = config["scratch_options"] + (",mode=0711" if scratch["owner"] else ",mode=0700")
     if config["trial"]:  # it will be renewed between cases
         _mount_scratch(scratch["root"], options)
         _try("unmount scratch", _call, "umount2", scratch["root"].encode(), _MNT_DETACH)
     _mount_scratch(scratch["root"], options)
     for name in scratch["folders"]:
         _try("fill scratch", os.mkdir, scratch["root"] + "/" + name, 0o700)
+        if scratch["owner"]:
+            os.chmod(scratch["root"] + "/" + name, 0o777)
+            os.chown(scratch["root"] + "/" + name, scratch["owner"], scratch["owner"])
     _try("enter the scratch folder", os.chdir, scratch["root"] + "/work")
     if config["inner_id"] is not None:
         _try("drop capabilities", _keep_only, config["capabilities"])

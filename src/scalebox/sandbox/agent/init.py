@@ -36,6 +36,8 @@ class World:
         }
         self.own_pids = config["kill_all"]
         self.own_kernel = config["own_kernel"]
+        #: Whom cases run as, where that is another than the agent's user.
+        self.user: int = config["user"]
         self.plain_filter = confine.Filter(config["plain_filter"])
         self.guards = {
             allowed: confine.Filter(code, places) for allowed, (code, places) in config["case_filters"].items()

@@ -156,7 +156,7 @@ def _confine(world: Any) -> None:
         ruleset = confine.landlock_ruleset(world.landlock)
         confine.landlock_restrict(ruleset, world.landlock)
         os.close(ruleset)
-    confine.drop_capabilities()
+    confine.drop_capabilities(confine.CHANGE_USER if world.user else 0)
     confine.Filter(_MARK).install()
     confine.set_dumpable(False)
 
