@@ -41,7 +41,8 @@ _GOLDEN = (
     golden.PASSED, golden.COMPILE_ERROR, golden.RUNTIME_ERROR, golden.WRONG, golden.TIME_OUT, golden.MEMORY_EXCEED,
     golden.OUTPUT_EXCEED, golden.DENIED,
 )  # fmt: skip
-_ROLLOUTS, _ATTACKS, _CALLS, _NATIVE = 110, 80, 20, 20
+_ROLLOUTS, _ATTACKS, _CALLS, _NATIVE = 110, 86, 20, 14
+_WALL_S = 10.0
 _ECHO = b"print(input()[::-1])\n"
 _STARTS, _BATCHES, _BATCH = 5, 5, 40
 
@@ -64,10 +65,14 @@ def programs() -> list[Program]:
         ("hostile", ATTACKS, _ATTACKS), ("system call", SYSTEM_CALLS, _CALLS), ("hostile", NATIVE, _NATIVE)
     ):  # fmt: skip
         found += [Program(origin, attack.record(), attack.verdicts) for attack in _spread(attacks, count)]
-    return [
-        program._replace(record={**program.record, "id": f"{number} {program.record['id']}"})
-        for number, program in enumerate(found)
-    ]
+    return [_numbered(program, number) for number, program in enumerate(found)]
+
+
+def _numbered(program: Program, number: int) -> Program:
+    """Return the program with an id of its own, and no more time by the clock than ten seconds."""
+    limits = {**program.record.get("limits", {})}
+    limits["wall_s"] = min(limits.get("wall_s", _WALL_S), _WALL_S)
+    return program._replace(record={**program.record, "id": f"{number} {program.record['id']}", "limits": limits})
 
 
 def _spread(items: Sequence[Any], count: int) -> list[Any]:

@@ -322,13 +322,13 @@ PROBES = (
         name="processes.bomb",
         promise="With children allowed their number is bounded, and a fork bomb is gone with its case.",
         check=_check_bomb,
-        skip=needs_cgroup,
+        skip=needs_our_kernel("time and memory alone end a bomb", also=needs_cgroup),
     ),
     Probe(
         name="processes.threads",
         promise="The number of threads is bounded.",
         check=_check_threads,
-        skip=needs_cgroup,
+        skip=needs_our_kernel("time and memory alone end a bomb", also=needs_cgroup),
     ),
     Probe(
         name="processes.daemon",
