@@ -2,8 +2,8 @@
 
     python benchmarks/tiers.py [--tiers NAME,…] [--every N] [--python PATH] [--json FILE]
 
-Programs are those of examples/rollouts.jsonl, of the golden tables and of the hostile suite; they need no data. Prints tables in
-Markdown: verdicts by tier, each program whose verdict is not that of the first tier, and the cost of a start and of a
+Programs are those of examples/rollouts.jsonl, of the golden tables and of the hostile suite; they need no data. Prints
+tables in Markdown: verdicts by tier, each program whose verdicts differ or are wrong, and the cost of a start and of a
 case. A hostile program may have more than one right verdict. The exit code is 1 where a verdict is none of the right
 ones. Programs in other languages are `unknown` where the toolchain is missing.
 """

@@ -74,7 +74,10 @@ class Verifier:
         self._prepared: dict[str, str] = {}
         #: Judges have jails of their own, which no sample's program ever enters.
         self._judge_jails: dict[str, Jail] = {}
-        self._judges = Judges(scaled(settings.limits_of("judge"), self._tier.slowness), self._builds, self._native_judges, self._python_judges)
+        self._judges = Judges(
+            scaled(settings.limits_of("judge"), self._tier.slowness), self._builds, self._native_judges,
+            self._python_judges,
+        )  # fmt: skip
         self.tier = self._tier.name
         self._pace = Pace()
         self._kept: Kept | None = None

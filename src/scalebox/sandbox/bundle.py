@@ -78,8 +78,8 @@ def _make_root(folder: Path, shown: tree.Plan) -> None:
             place.touch()
     for name in tree.DEVICES:
         (root / "dev" / name).touch()
-    for place, _, _ in os.walk(root):
-        os.chmod(place, 0o755)  # noqa: S103 - it is shown, and read-only
+    for below, _, _ in os.walk(root):
+        os.chmod(below, 0o755)  # noqa: S103 - it is shown, and read-only
     (root / "dev").rename(folder / "dev")
     (root / "dev").mkdir()
 

@@ -237,9 +237,7 @@ class Jail:
             "variant": variant,
             "processes": limits.processes > 0,
             "sole": tests is None,
-            "limits": confinement.process_limits(
-                limits, self.config.cores, self.facts, bounded=self.counts_memory
-            ),
+            "limits": confinement.process_limits(limits, self.config.cores, self.facts, bounded=self.counts_memory),
         }
         if spec is not None:
             order["tests"] = {**spec, "landlock": confinement.program_rules(self.config, self.facts)}

@@ -1,8 +1,9 @@
 """Jails in containers: what the tiers have in common for which an OCI runtime makes them.
 
-There is no daemon and no image. A folder of our own holds the bundle, the runtime's notes of the container, and its log. It
-bears our mark, as the control group does that a runtime makes, so that what a dead engine leaves is swept like
-anything else. A container is around a worker's jail, not a case: its first program (`agent/enter.py`) becomes the agent.
+There is no daemon and no image. A folder of our own holds the bundle, the runtime's notes of the container, and its
+log. It bears our mark, as the control group does that a runtime makes, so that what a dead engine leaves is swept like
+anything else. A container is around a worker's jail, not a case: its first program (`agent/enter.py`) becomes the
+agent.
 """
 
 from __future__ import annotations

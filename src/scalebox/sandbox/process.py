@@ -58,11 +58,11 @@ class _Process:
 
     def launch(self, spec: tiers.LaunchSpec) -> tiers.Launched:
         scratch = _make_scratch()
-        lock = lock(scratch)
+        held = lock(scratch)
         try:
             launched = tiers.start(self.name, spec, _standing(scratch))
         except BaseException:
-            unlock(lock)
+            unlock(held)
             remove_folder(scratch)
             raise
         version, own_user = landlock.abi(), ids.may_change_user()
@@ -72,16 +72,16 @@ class _Process:
             "signal_others": own_user or version >= _SIGNAL_SCOPE_SINCE,
             "since": owner.start_time(launched.pid, zombies=True) or 0,
         }
-        self._agents[launched.pid] = lock
+        self._agents[launched.pid] = held
         return launched
 
     def cleanup(self, launched: tiers.Launched) -> None:
         family.kill(launched.pid)
-        lock = self._agents.pop(launched.pid, -1)
+        held = self._agents.pop(launched.pid, -1)
         # What an agent leaves that was itself killed is ours now, as the next subreaper above.
         family.kill_orphans(launched.facts["since"], self._agents)
         remove_folder(launched.facts["scratch"]["root"])
-        unlock(lock)
+        unlock(held)
 
 
 def _make_scratch() -> str:

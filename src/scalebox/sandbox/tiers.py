@@ -5,8 +5,8 @@ A tier is a module of this folder that defines `TIER`; its file name is its name
 
 from __future__ import annotations
 
-import functools
 import contextlib
+import functools
 import importlib
 import json
 import os
@@ -200,9 +200,7 @@ def start(tier: str, spec: LaunchSpec, standing: Mapping[str, object], *, trial:
         return _outcome(launcher, answers.fileno(), told.get("runtime", {}), reap=not trial)
 
 
-def _outcome(
-    launcher: subprocess.Popen[bytes], answers: int, runtime: Mapping[str, str], *, reap: bool
-) -> Launched:
+def _outcome(launcher: subprocess.Popen[bytes], answers: int, runtime: Mapping[str, str], *, reap: bool) -> Launched:
     text, timed_out = _read_until_end(answers)
     if timed_out:
         launcher.kill()

@@ -271,7 +271,7 @@ class Scratch:
         for place in self._places:
             os.mkdir(place, 0o700)
             if self._owner:
-                os.chmod(place, 0o777)
+                os.chmod(place, 0o777)  # noqa: S103 - both users write there
                 os.chown(place, self._owner, self._owner)
         self.remember()
 

@@ -84,7 +84,16 @@ def _enter(config: dict[str, Any]) -> dict[str, Any]:
     if config["inner_id"] is not None:
         _enter_user_namespace(config["inner_id"])
     for path in config["covered"]:
-        _try("cover " + path, _call, "mount", b"none", path.encode(), b"tmpfs", ctypes.c_ulong(1), b"mode=0000,uid=0,gid=0")
+        _try(
+            "cover " + path,
+            _call,
+            "mount",
+            b"none",
+            path.encode(),
+            b"tmpfs",
+            ctypes.c_ulong(1),
+            b"mode=0000,uid=0,gid=0",
+        )
     scratch = config["scratch"]
     options = config["scratch_options"] + (",mode=0711" if scratch["owner"] else ",mode=0700")
     if config["trial"]:  # it will be renewed between cases
@@ -94,7 +103,7 @@ def _enter(config: dict[str, Any]) -> dict[str, Any]:
     for name in scratch["folders"]:
         _try("fill scratch", os.mkdir, scratch["root"] + "/" + name, 0o700)
         if scratch["owner"]:
-            os.chmod(scratch["root"] + "/" + name, 0o777)
+            os.chmod(scratch["root"] + "/" + name, 0o777)  # noqa: S103 - both users write there
             os.chown(scratch["root"] + "/" + name, scratch["owner"], scratch["owner"])
     _try("enter the scratch folder", os.chdir, scratch["root"] + "/work")
     if config["inner_id"] is not None:

@@ -131,7 +131,9 @@ def _rehearse_serving(rounds: int, code: Any, order: dict[str, Any], plan: dict[
     theirs.close()
 
 
-def _serve(channel: program.Channel, copies: zygote.Zygote | zygote.NoZygote, scratch: confine.Scratch, kill_all: bool) -> None:
+def _serve(
+    channel: program.Channel, copies: zygote.Zygote | zygote.NoZygote, scratch: confine.Scratch, kill_all: bool
+) -> None:
     while True:
         order, fds = channel.receive()
         if order is None:  # the supervisor is gone, perhaps by SIGKILL in the middle of a case
@@ -145,7 +147,9 @@ def _serve(channel: program.Channel, copies: zygote.Zygote | zygote.NoZygote, sc
             channel.send(json.dumps(_clean(copies, scratch, kill_all, order["scratch_bytes"])).encode("ascii"))
 
 
-def _clean(copies: zygote.Zygote | zygote.NoZygote, scratch: confine.Scratch, kill_all: bool, scratch_bytes: int) -> dict[str, Any]:
+def _clean(
+    copies: zygote.Zygote | zygote.NoZygote, scratch: confine.Scratch, kill_all: bool, scratch_bytes: int
+) -> dict[str, Any]:
     """Kill and reap everything of the sample in the jail, renew the scratch space where it is not as it was."""
     programs = copies.programs()
     statuses, usage = _end(programs or [])

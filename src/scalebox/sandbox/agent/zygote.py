@@ -85,7 +85,7 @@ class Zygote:
 
 
 class NoZygote:
-    """The same where the kernel knows no CLONE_PARENT: compile processes are copies of the agent, each confined anew."""
+    """The same where the kernel has no CLONE_PARENT: compile processes are copies of the agent, each confined anew."""
 
     def __init__(self, world: Any) -> None:
         self._world = world

@@ -182,8 +182,13 @@ PROBES = (
     _probe("files", "No file is carried over, in any folder that can be written to.", _FILES),
     _probe("marks", "No mode, time or attribute of a scratch folder is carried over.", _MARKS),
     _probe("memory", "No shared memory, semaphore, message queue or key is carried over.", _MEMORY),
-    _probe("pipes", "No state of the standard streams is carried over.", _PIPES, control=False,
-           skip=needs_our_kernel("pipes have no size that could be asked for")),
+    _probe(
+        "pipes",
+        "No state of the standard streams is carried over.",
+        _PIPES,
+        control=False,
+        skip=needs_our_kernel("pipes have no size that could be asked for"),
+    ),
     _probe("interpreter", "No state of the interpreter or the process is carried over.", _INTERPRETER, control=False),
     Probe(
         name="carried.random",
