@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs, on Debian and its kin, the toolchains and libraries of ScaleBox's languages that are not there. Needs root
+# Installs, on Debian and its kin, the toolchains and libraries of ScaleBox's languages, and container runtimes, that are not there. Needs root
 # (or sudo). Done again, it does nothing. All of it takes some 3 GB of disk.
 set -eu
 
@@ -28,6 +28,9 @@ need scalac scala
 need racket racket
 need sqlite3 sqlite3
 need iverilog iverilog
+need crun crun  # these three for the isolation tiers that are chosen by name
+need runc runc
+need runsc runsc
 need chromium chromium  # for the tests of the dashboard
 # Not just any rustc: one below somebody's home is out of reach for the users that the process tier runs programs as.
 need /usr/bin/rustc rustc

@@ -15,7 +15,7 @@ import msgspec
 
 from scalebox.cache import Kept, Lookup, Store, environment, keys_of
 from scalebox.core.errors import SandboxError, SettingsError
-from scalebox.core.limits import MIB
+from scalebox.core.limits import MIB, scaled
 from scalebox.core.result import VerificationResult
 from scalebox.core.sample import AssertTest, CallTest, HarnessTest, ProgramTest, PytestTest, Sample, StdinTest, Test
 from scalebox.core.settings import Settings
@@ -54,6 +54,10 @@ _NATIVE_BUILDER = "scalebox.execute.jailed_build"
 _JUDGE_BUILDER = "scalebox.execute.jailed_judge"
 
 
+def _slowed(sample: Sample, scale: float) -> Sample:
+    return msgspec.structs.replace(sample, limits=scaled(sample.limits, scale))
+
+
 class Verifier:
     """Verifies samples in the jails of one worker: one jail per set of preloaded modules, started when first needed."""
 
@@ -70,7 +74,10 @@ class Verifier:
         self._prepared: dict[str, str] = {}
         #: Judges have jails of their own, which no sample's program ever enters.
         self._judge_jails: dict[str, Jail] = {}
-        self._judges = Judges(settings.limits_of("judge"), self._builds, self._native_judges, self._python_judges)
+        self._judges = Judges(
+            scaled(settings.limits_of("judge"), self._tier.slowness), self._builds, self._native_judges,
+            self._python_judges,
+        )  # fmt: skip
         self.tier = self._tier.name
         self._pace = Pace()
         self._kept: Kept | None = None
@@ -120,6 +127,16 @@ class Verifier:
         than `soft_s` is looked at twice; what a first run left in doubt comes back as `again`, when no other case
         runs, and leaves none.
         """
+        scale = self._tier.slowness
+        if scale == 1:
+            return self._attempt(sample, watch, soft_s, again)
+        result, how, doubtful = self._attempt(_slowed(sample, scale), watch, soft_s * scale, again)
+        result.time_scale = scale
+        return result, how, doubtful
+
+    def _attempt(
+        self, sample: Sample, watch: Watch | None, soft_s: float, again: Again | None
+    ) -> tuple[VerificationResult, str, list[int]]:
         self._pace = Pace(alone=again is not None, soft_s=soft_s)
         source, how = program_of(sample)
         if not source.strip():
@@ -181,6 +198,7 @@ class Verifier:
         work = self._work(sample, source, watch, again)
         recorded = None
         try:
+            self._refuse_what_cannot_be(sample)
             if sample.language != python.LANGUAGE.name and isinstance(sample.tests[0], ProgramTest | PytestTest):
                 self._test_programs(work, source, watch)
             elif sample.language != python.LANGUAGE.name:
@@ -199,6 +217,19 @@ class Verifier:
             work.failed("execute", Verdict.UNKNOWN, "cancelled")
             work.doubts.places.clear()
         return work.result(), recorded, sorted(work.doubts.places)
+
+    def _refuse_what_cannot_be(self, sample: Sample) -> None:
+        """Raise SandboxError for tests that would not be kept apart, or not be understood, in the tier in use.
+
+        On a kernel of its own there is no Landlock, and who waits for whom cannot be seen from outside.
+        """
+        in_python = sample.language == python.LANGUAGE.name and not isinstance(sample.tests[0], StdinTest | CallTest)
+        if self._tier.own_kernel and (in_python or sample.interactor is not None):
+            what = "tests that are code of Python" if in_python else "interactive tasks"
+            raise SandboxError(
+                f"{what} do not run in the {self.tier} tier", step="choose tier",
+                mend="verify such samples in the namespace or container tier",
+            )  # fmt: skip
 
     def _run(self, work: Verification, program: Program) -> bytes | None:
         """Run a program against its tests; return what it did, where that is kept and no conversation."""
@@ -267,7 +298,7 @@ class Verifier:
 
     def _can_show(self, path: str) -> bool:
         """Return whether programs can reach a folder of ours; root's own cannot be, where they see the host's tree."""
-        if self._tier.name == "namespace" or os.geteuid() != 0:
+        if self._tier.name != "process" or os.geteuid() != 0:
             return True
         return all(os.stat(folder).st_mode & 0o001 for folder in Path(path).parents) if path else False
 

@@ -33,6 +33,7 @@ from scalebox.sandbox.channel import Channel, HungUp
 from scalebox.sandbox.compiled import Compiled
 from scalebox.sandbox.outcome import Build, Outcome
 from scalebox.sandbox.pace import Pace
+from scalebox.sandbox.usage import Cases
 
 _LIMITS = Limits(cpu_s=1.0, wall_s=5.0)
 _UNTOLD = "what only the supervisor knows: 5f1c0e"
@@ -112,7 +113,7 @@ def _run(agent: int, cases: list[Case], said: Said) -> list[Outcome]:
     program = Compiled(Channel(ours))
     actor = threading.Thread(target=_play, args=(theirs, program.records, said))
     actor.start()
-    batch = Batch(cases, program=program, watch=None, limits=_LIMITS, pace=Pace(), agent_pid=agent)
+    batch = Batch(cases, program=program, watch=None, limits=_LIMITS, pace=Pace(), meter=Cases(agent))
     try:
         cause = batch.run()
         actor.join()

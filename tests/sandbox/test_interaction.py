@@ -36,7 +36,7 @@ HEARS = "import os\nwhile os.read(0, 65536): pass\n"
 @pytest.fixture(scope="module", params=["namespace", "process"])
 def jails(request: pytest.FixtureRequest) -> Iterator[tuple[Jail, Jail]]:
     interpreter = public_interpreter() if request.param == "process" else ""
-    config = conformance._config(interpreter)
+    config = conformance.config(interpreter)
     made = [Jail(tiers.choose(request.param), msgspec.structs.replace(config, name=name)) for name in ("talks", "asks")]
     yield made[0], made[1]
     for jail in made:

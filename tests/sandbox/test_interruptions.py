@@ -19,7 +19,7 @@ LIMITS = Limits(cpu_s=30.0, wall_s=120.0, memory_mb=400, processes=20)
 @pytest.fixture(scope="module", params=["namespace", "process"])
 def jail(request: pytest.FixtureRequest) -> Iterator[Jail]:
     interpreter = public_interpreter() if request.param == "process" else ""
-    jail = Jail(tiers.choose(request.param), conformance._config(interpreter))
+    jail = Jail(tiers.choose(request.param), conformance.config(interpreter))
     jail.start()
     yield jail
     jail.stop()

@@ -32,7 +32,7 @@ decode: Callable[..., Any] = values.decode
 
 
 def new_jail(**changes: Any) -> Jail:
-    config = msgspec.structs.replace(conformance._config(""), **{"name": "test", **changes})
+    config = msgspec.structs.replace(conformance.config(""), **{"name": "test", **changes})
     return Jail(tiers.choose("namespace"), config)
 
 

@@ -235,7 +235,7 @@ def _no_listener(notify: bool, **options: Any) -> bytes:
 
 
 def start(tier: str, interpreter: str = "") -> Jail:
-    jail = Jail(tiers.choose(tier), conformance._config(interpreter))
+    jail = Jail(tiers.choose(tier), conformance.config(interpreter))
     jail.start()
     return jail
 

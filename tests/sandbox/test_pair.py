@@ -22,7 +22,7 @@ QUIET = "import os; os.read(3, 1)"
 @pytest.fixture(scope="module", params=["namespace", "process"])
 def jail(request: pytest.FixtureRequest) -> Iterator[Jail]:
     interpreter = public_interpreter() if request.param == "process" else ""
-    config = msgspec.structs.replace(conformance._config(interpreter), name="pair")
+    config = msgspec.structs.replace(conformance.config(interpreter), name="pair")
     made = Jail(tiers.choose(request.param), config)
     yield made
     made.stop()

@@ -40,7 +40,7 @@ def test_asking_for_more_than_the_machine_has_is_an_error(stage: Stage) -> None:
 def test_probe_says_what_a_tier_does_not_cover(stage: Stage) -> None:
     lines = "seen['notes'] = {name: tiers.find(name).probe().notes for name in tiers.names()}"
     notes = stage.agent("auto", lines=lines)["notes"]
-    assert list(notes) == ["namespace", "process"], "the strongest first"
+    assert list(notes) == ["gvisor", "container", "namespace", "process"], "the strongest first"
     assert all(notes.values())
     assert any("names, sizes" in note for note in notes["process"])
 

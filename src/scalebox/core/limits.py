@@ -60,6 +60,13 @@ PROFILES: Mapping[str, Limits] = {
 _INTEGERS = frozenset(name for name, hint in get_type_hints(Limits).items() if hint is int)
 
 
+def scaled(limits: Limits, factor: float) -> Limits:
+    """Return limits with `factor` times as much time for programs and builds."""
+    return msgspec.structs.replace(
+        limits, cpu_s=limits.cpu_s * factor, wall_s=limits.wall_s * factor, build_s=limits.build_s * factor
+    )
+
+
 def parse_limits(given: Mapping[str, Any], base: Limits = PROFILES["default"], *, field: str = "limits") -> Limits:
     """Return `base` changed by `given`, whose keys may be aliases; both forms of one limit at once is an error.
 

@@ -62,6 +62,8 @@ class Summary(msgspec.Struct, kw_only=True):
 class VerificationResult(msgspec.Struct, kw_only=True):
     """One sample. `reward` is None, and `masked` true, where it would rest on a doubtful case.
 
+    `time_scale` is how many times the limits of time were, in a tier that makes programs slower.
+
     `integrity_reason` says why the tests had to share a process with the program, "" where they did not.
     """
 
@@ -74,6 +76,7 @@ class VerificationResult(msgspec.Struct, kw_only=True):
     partial: bool = False
     stage: Stage = "judge"
     tier: str = ""
+    time_scale: float = 1.0
     integrity: Literal["separate", "shared"] = "separate"
     integrity_reason: str = ""
     cached: bool = False

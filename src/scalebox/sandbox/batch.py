@@ -105,14 +105,14 @@ class Batch(Supervision):
         watch: Watch | None,
         limits: Limits,
         pace: Pace,
-        agent_pid: int,
+        meter: usage.Cases,
     ) -> None:
         super().__init__(watch, limits, pace)
         self.cases = cases
         self._program = program.channel
         self._records = os.dup(program.records)  # the jail, and its own with it, may be gone before this is read
         self._listener = program.listener
-        self._agent_pid = agent_pid
+        self._meter = meter
         self._pipes: list[_Pipes] = []
         self._denied: dict[int, list[str]] = {}
         self._begun = time.process_time()
@@ -127,6 +127,7 @@ class Batch(Supervision):
         """Run the cases until the end, or one that must be stopped; return how it ended."""
         os.ftruncate(self._records, 0)
         os.lseek(self._records, 0, os.SEEK_SET)
+        self._meter.begin()
         try:
             self._start()
         except HungUp:
@@ -191,13 +192,15 @@ class Batch(Supervision):
         running, now = self._running(), time.monotonic()
         since, self._look = now - self._look, now
         if running != self._looked_at:
+            if self._looked_at >= 0:
+                self._meter.begin()
             self._looked_at, self._slow = running, False
             if since + self.clock.soft_s <= self.clock.least_s:
                 return None, self.clock.soft_s  # it began since: it is far from its limits, and costs no look at /proc
         elif not self._slow:
             self._slow = True
             self.clock.slow()
-        return self.clock.check(*usage.seconds_of(self._agent_pid))
+        return self.clock.check(*self._meter.seconds())
 
     def _outputs(self) -> list[OutputPipe]:
         """Return the pipes of the cases so far: the compile process holds those to come, and nobody writes there."""

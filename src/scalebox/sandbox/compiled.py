@@ -20,6 +20,7 @@ class Compiled:
         self.channel = channel
         self.listener: Notifications | None = None
         self.records = os.memfd_create("records", os.MFD_CLOEXEC)
+        os.fchmod(self.records, 0)  # nobody opens it anew, whose descriptor he may see
 
     def close(self) -> None:
         """Let go of the process, which ends with that."""

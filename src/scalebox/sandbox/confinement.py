@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from scalebox.core import values
@@ -21,8 +22,12 @@ _SECCOMP_NUMBER = {"x86_64": 317, "aarch64": 277}
 _STACK_BYTES = 256 * MIB
 #: Without a memory cgroup, RLIMIT_DATA stands in: the program's limit on top of what its interpreter maps.
 _INTERPRETER_BYTES = 96 * MIB
-_WARM_ROUNDS = 40
+#: Where each round takes long, fewer: most of what is to be learnt is learnt in the first ones.
+_WARM_ROUNDS, _SLOW_WARM_ROUNDS = 40, 12
 _THREADS = 64
+#: A kernel of its own, which works with more than one for each of the programs', ends where it can have no more; so
+#: it has more than a bomb can make in its time.
+_KERNEL_THREADS = 8192
 _COUNTS_BY_NAMESPACE = (5, 14)
 _SYSTEM_PATHS = (
     "/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32", "/libx32", "/etc/ld.so.cache", "/etc/localtime",
@@ -52,7 +57,7 @@ def agent_script(config: JailConfig, control_fd: int, facts: dict[str, Any]) -> 
     # Under a root of its own all that can be seen may be read; elsewhere the host's files are out of bounds.
     readable = ["/"] if tmpfs else [*_SYSTEM_PATHS, *config.readable]
     rules = apart = None
-    if landlock.abi() >= 1:
+    if facts["landlock_abi"] >= 1:
         rules = landlock.rules(readable, [scratch["stable"], *_DEVICES])
         folders = [os.path.join(scratch["root"], name) for name in scratch["folders"]]
         apart = landlock.rules(readable, [*folders, *_DEVICES])
@@ -78,8 +83,10 @@ def agent_script(config: JailConfig, control_fd: int, facts: dict[str, Any]) -> 
             "path": [tree.inside(place) for place in config.path] if facts.get("moved") else config.path,
             "env": {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": work, "TMPDIR": temporary, **config.env},
             "preload": config.preload,
-            "warm_rounds": _WARM_ROUNDS,
+            "warm_rounds": _SLOW_WARM_ROUNDS if facts.get("own_kernel") else _WARM_ROUNDS,
             "kill_all": tmpfs,
+            "own_kernel": facts.get("own_kernel", False),
+            "user": facts.get("case_user", 0),
         },
         config.builder,
     )
@@ -87,7 +94,7 @@ def agent_script(config: JailConfig, control_fd: int, facts: dict[str, Any]) -> 
 
 def program_rules(config: JailConfig, facts: dict[str, Any]) -> dict[str, Any] | None:
     """Return Landlock rules under which only the scratch folders can be written, and what lies beside them be read."""
-    if landlock.abi() < 1:
+    if facts["landlock_abi"] < 1:
         return None
     scratch = facts["scratch"]
     readable = ["/"] if scratch["kind"] == "tmpfs" else [*_SYSTEM_PATHS, *config.readable, scratch["root"]]
@@ -95,9 +102,10 @@ def program_rules(config: JailConfig, facts: dict[str, Any]) -> dict[str, Any] |
     return landlock.rules(readable, [*folders, *_DEVICES])
 
 
-def tasks(limits: Limits) -> int:
+def tasks(limits: Limits, facts: Mapping[str, Any]) -> int:
     """Return how many processes and threads a jail may have: agent, zygote, a sample's four, threads, others."""
-    return 6 + _THREADS + limits.processes
+    most = 6 + _THREADS + limits.processes
+    return _KERNEL_THREADS if facts.get("own_kernel") else most
 
 
 def process_limits(limits: Limits, cores: list[int], facts: dict[str, Any], *, bounded: bool) -> dict[str, Any]:
@@ -113,7 +121,7 @@ def process_limits(limits: Limits, cores: list[int], facts: dict[str, Any], *, b
         "hard_cpu_s": max(seconds, math.ceil(limits.build_s)) + 2,
         "build_data_bytes": 0 if bounded else limits.build_memory_mb * MIB + _INTERPRETER_BYTES,
         # Counted by user, so only where the user is the jail's own; a bomb must not need a cgroup to be stopped.
-        "tasks": tasks(limits) if counts_apart(facts) else 0,
+        "tasks": tasks(limits, facts) if counts_apart(facts) else 0,
         "data_bytes": 0 if bounded else limits.memory_mb * MIB + _INTERPRETER_BYTES,
     }
 

@@ -66,7 +66,7 @@ def run(
     `interpreter` is the path of the Python that runs samples ("" is this one); `progress` is called with
     each probe's name before it runs. Takes about a minute. Raises SandboxError where no jail can be had at all.
     """
-    jail = Jail(tiers.choose(tier_name), _config(interpreter))
+    jail = Jail(tiers.choose(tier_name), config(interpreter))
     host = Host()
     try:
         with host.canary_in_environment():
@@ -99,7 +99,8 @@ def _find(probe: Probe, scene: Scene, progress: Progress | None) -> Finding:
     return Finding(name=probe.name, promise=probe.promise, ok=ok, detail=detail)
 
 
-def _config(interpreter: str) -> JailConfig:
+def config(interpreter: str) -> JailConfig:
+    """Return what a jail for probes is started with ("" is this Python). Raises SandboxError."""
     try:
         answer = subprocess.run(
             [interpreter or sys.executable, "-I", "-c", _ASK], capture_output=True, timeout=60, check=True

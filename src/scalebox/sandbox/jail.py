@@ -42,6 +42,8 @@ _LEAST_PATIENCE, _LOOK = 10.0, 0.05
 _NUMBERS = itertools.count()
 #: More memory for an agent that has to clean up after a program that used all there was.
 _ROOM_TO_CLEAN_MB = 64
+#: What a kernel of its own may need for a sample, beyond what it has before.
+_KERNEL_ROOM_MB = 48
 #: A disk with less than this left is full.
 _FULL_BYTES = 1 * MIB
 
@@ -77,6 +79,7 @@ class Jail:
         self.pace = Pace()
         self.facts: dict[str, Any] = {}
         self._launched: Launched | None = None
+        self._meter = usage.Cases(0)
         self._control: Channel | None = None
         self._program: Compiled | None = None
         self._tests: Compiled | None = None
@@ -117,12 +120,13 @@ class Jail:
             control_fd = theirs.fileno()
             theirs.close()
         self.facts = dict(self._launched.facts)
+        self._meter = (usage.Whole if self.own_kernel else usage.Cases)(self.agent_pid)
         self._scratch_mb = config.scratch_bytes // MIB
         self._control = Channel(ours)
         try:
             with open(script_end, "wb") as file:
                 file.write(confinement.agent_script(config, control_fd, self.facts))
-            self.facts.update(read_answer(self._control.receive(_PATIENCE)[0]))
+            self.facts.update(read_answer(self._control.receive(_PATIENCE * self.tier.slowness)[0]))
             if "error" in self.facts:
                 raise ValueError(self.facts["error"])  # noqa: TRY301 - told to the user like the others
         except (HungUp, TimeoutError, ValueError, BrokenPipeError) as error:
@@ -155,6 +159,11 @@ class Jail:
         if not self.running:
             self.start()
         return bool(self.facts.get("moved"))
+
+    @property
+    def own_kernel(self) -> bool:
+        """Whether a kernel of its own runs in it, so that its processes cannot be seen from outside."""
+        return bool(self.facts.get("own_kernel"))
 
     @property
     def counts_memory(self) -> bool:
@@ -228,9 +237,7 @@ class Jail:
             "variant": variant,
             "processes": limits.processes > 0,
             "sole": tests is None,
-            "limits": confinement.process_limits(
-                limits, self.config.cores, self.facts, bounded=self._cgroup is not None
-            ),
+            "limits": confinement.process_limits(limits, self.config.cores, self.facts, bounded=self.counts_memory),
         }
         if spec is not None:
             order["tests"] = {**spec, "landlock": confinement.program_rules(self.config, self.facts)}
@@ -270,7 +277,7 @@ class Jail:
                 return read_build(compiled.await_answer(limits, seconds, signal_others=signal_others))
             except TimeoutError:
                 had = usage.build_cpu_s(self.agent_pid, ordered)
-                starved = had < limits.build_s and usage.starves(self.agent_pid, ordered)
+                starved = not self.own_kernel and had < limits.build_s and usage.starves(self.agent_pid, ordered)
                 seconds = min(deadline - time.monotonic(), max(_LOOK, limits.build_s - had))
                 if starved and seconds > 0:
                     continue
@@ -320,7 +327,7 @@ class Jail:
         try:
             self._control.send({"op": "clean", "scratch_bytes": self._limits.disk_mb * MIB})
             self._scratch_mb = self._limits.disk_mb
-            return read_answer(self._control.receive(_PATIENCE)[0])
+            return read_answer(self._control.receive(_PATIENCE * self.tier.slowness)[0])
         except (HungUp, TimeoutError, ValueError, OSError):
             self.stop()
             return {}
@@ -334,7 +341,9 @@ class Jail:
     def _bound_memory(self, memory_mb: int, limits: Limits) -> bool:
         """Set the jail's limits; return False where more memory than that is in use."""
         if self._cgroup is not None:
-            self._cgroup.set_pids(confinement.tasks(limits))
+            self._cgroup.set_pids(confinement.tasks(limits, self.facts))
+            if self.own_kernel:  # which gives back late what samples had
+                self._base_bytes = self._cgroup.usage() + _KERNEL_ROOM_MB * MIB
             try:
                 self._cgroup.set_memory(self._base_bytes + memory_mb * MIB)
             except OSError as error:
@@ -384,14 +393,15 @@ class Jail:
         programs may start others, the program is no longer open: `opened` tells.
         """
         assert self._program is not None
-        alone = self._limits.processes > 0
+        # On a kernel of its own, a program may open the pipes anew that wait for the cases to come.
+        alone = self._limits.processes > 0 or self.own_kernel
         batch = Batch(
             cases[: 1 if alone else MOST],
             program=self._program,
             watch=self.watch,
             limits=self._limits,
             pace=self.pace,
-            agent_pid=self.agent_pid,
+            meter=self._meter,
         )
         try:
             return self._finish(batch, batch.run())
@@ -404,7 +414,7 @@ class Jail:
     def _finish(self, batch: Batch, cause: Cause) -> list[Outcome]:
         stopped = Outcome()
         if cause != "exited":
-            stopped.cpu_s, waited, stopped.wall_s = usage.seconds_of(self.agent_pid)
+            stopped.cpu_s, waited, stopped.wall_s = self._meter.seconds()
             stopped.waited_s = batch.clock.others(stopped.cpu_s, waited, stopped.wall_s, batch.supervision_s)
         no_disk = self._disk_is_full()  # before what the program wrote is removed
         kills = self.settle(dirty=cause != "exited" or batch.dirty)

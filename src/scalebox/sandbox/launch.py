@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import itertools
 import json
 import os
@@ -16,7 +17,7 @@ import resource
 import signal
 import socket
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from scalebox.sandbox.linux import calls, tree
 from scalebox.sandbox.linux.steps import StepFailed, step
@@ -27,6 +28,7 @@ _NAMESPACES: Final = (
     ("UTS", calls.CLONE_NEWUTS), ("cgroup", calls.CLONE_NEWCGROUP),
 )  # fmt: skip
 _PROMISED_FDS: Final = 1024
+_FREE: Final = 900  # above what any descriptor is numbered that is handed on
 _MOST_FDS: Final = 1 << 16  # the worker passes few, and the limit may be a billion
 _KEPT_CAPABILITIES: Final = (calls.CAP_KILL, calls.CAP_SYS_ADMIN)
 
@@ -67,6 +69,8 @@ def _fail(status_fd: int, failure: StepFailed) -> None:
 
 def _launch(spec: Spec, status_fd: int) -> None:
     """Do what both tiers share, fork, and see the agent off."""
+    runtime = spec.get("runtime", {})
+    groups = spec["cgroup_procs"] if runtime.get("hand_groups") else []
     for path in spec["cgroup_procs"]:
         with step(f"join cgroup {path}"), open(path, "wb") as file:
             file.write(b"0")
@@ -76,6 +80,8 @@ def _launch(spec: Spec, status_fd: int) -> None:
     os.umask(0o022)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _allow_descriptors()
+    if runtime:
+        _become_runtime(runtime, [status_fd, *_opened(groups), *spec["pass_fds"]])
     confine, grant = _CONFINERS[spec["tier"]](spec)
     ours, theirs = socket.socketpair()
     pid = os.fork()
@@ -168,6 +174,39 @@ def _arrange_descriptors(passed: list[int], needed: set[int]) -> None:
 def _write(path: str, text: str) -> None:
     with open(path, "wb") as file:
         file.write(text.encode())
+
+
+# ── container runtimes ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _opened(groups: list[str]) -> list[int]:
+    """Return descriptors by which the agent joins its control group again, should the runtime put it into another."""
+    found = []
+    for path in groups:
+        with step(f"open {path}"):
+            found.append(os.open(path, os.O_WRONLY | os.O_CLOEXEC))
+    return found
+
+
+def _become_runtime(runtime: Spec, handed: list[int]) -> NoReturn:
+    """Become the runtime that makes a container; its first program gets these descriptors, one after another."""
+    if runtime["unified"]:
+        # Of the hierarchies of control groups let it see but one, so that it makes no more than one group, which the
+        # sweeper would find; those that bound the jail are in others, or joined again.
+        with step("create mount namespace"):
+            calls.unshare(calls.CLONE_NEWNS)
+            calls.mount("none", "/", "", calls.MS_REC | calls.MS_PRIVATE)
+        with step("mount cgroup2"):
+            calls.mount("none", runtime["unified"], "cgroup2", calls.MS_NOSUID | calls.MS_NODEV)
+    with step("arrange descriptors"):
+        kept = [fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, _FREE) for number in handed]
+        for number, held in enumerate(kept, runtime["first"]):
+            os.dup2(held, number)
+        os.closerange(max(3, runtime["first"] + len(kept)), _FREE)
+    _reset_signals()
+    path = runtime["argv"][0]
+    with step(f"execute {path}"):
+        os.execve(path, runtime["argv"], {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"})  # noqa: S606 - no shell is wanted
 
 
 # ── namespace ──────────────────────────────────────────────────────────────────────────────────────────────────────

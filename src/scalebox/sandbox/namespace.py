@@ -26,6 +26,8 @@ class _Namespace:
     name = "namespace"
     strength = 20
     automatic = True
+    slowness = 1.0
+    own_kernel = False
 
     def probe(self) -> tiers.Probe:
         return probe_here()

@@ -46,6 +46,8 @@ class _Process:
     name = "process"
     strength = 10
     automatic = True
+    slowness = 1.0
+    own_kernel = False
 
     def __init__(self) -> None:
         #: Of each agent, a lock on its scratch folder.
@@ -56,11 +58,11 @@ class _Process:
 
     def launch(self, spec: tiers.LaunchSpec) -> tiers.Launched:
         scratch = _make_scratch()
-        lock = _lock(scratch)
+        held = lock(scratch)
         try:
             launched = tiers.start(self.name, spec, _standing(scratch))
         except BaseException:
-            _unlock(lock)
+            unlock(held)
             remove_folder(scratch)
             raise
         version, own_user = landlock.abi(), ids.may_change_user()
@@ -70,16 +72,16 @@ class _Process:
             "signal_others": own_user or version >= _SIGNAL_SCOPE_SINCE,
             "since": owner.start_time(launched.pid, zombies=True) or 0,
         }
-        self._agents[launched.pid] = lock
+        self._agents[launched.pid] = held
         return launched
 
     def cleanup(self, launched: tiers.Launched) -> None:
         family.kill(launched.pid)
-        lock = self._agents.pop(launched.pid, -1)
+        held = self._agents.pop(launched.pid, -1)
         # What an agent leaves that was itself killed is ours now, as the next subreaper above.
         family.kill_orphans(launched.facts["since"], self._agents)
         remove_folder(launched.facts["scratch"]["root"])
-        _unlock(lock)
+        unlock(held)
 
 
 def _make_scratch() -> str:
@@ -103,7 +105,7 @@ def _make_scratch() -> str:
     return scratch
 
 
-def _lock(scratch: str) -> int:
+def lock(scratch: str) -> int:
     """Return a descriptor that keeps the folder locked while this process lives; -1 where its disk has no locks.
 
     It tells those in other PID namespaces that the folder is in use.
@@ -113,12 +115,12 @@ def _lock(scratch: str) -> int:
         fd = os.open(scratch, _FOLDER)
         fcntl.flock(fd, fcntl.LOCK_SH)
     except OSError:
-        _unlock(fd)
+        unlock(fd)
         return -1
     return fd
 
 
-def _unlock(fd: int) -> None:
+def unlock(fd: int) -> None:
     if fd >= 0:
         os.close(fd)
 

@@ -5,6 +5,7 @@ A tier is a module of this folder that defines `TIER`; its file name is its name
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
 import json
@@ -16,7 +17,7 @@ import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, runtime_checkable
 
 import msgspec
 
@@ -29,6 +30,7 @@ _MEND_INTERPRETER: Final = (
     " below a folder closed to others, such as /root"
 )
 _LAUNCH_TIMEOUT_S: Final = 30.0
+_LOG_CHARACTERS: Final = 1000
 _BOOT: Final = (
     "import sys; sys.path.append(sys.argv[1]); from scalebox.sandbox.launch import main; "
     "main(int(sys.argv[2]), int(sys.argv[3]))"
@@ -77,11 +79,17 @@ class Probe(msgspec.Struct, kw_only=True):
 
 
 class Tier(Protocol):
-    """One way to isolate. `automatic` ones may be chosen by "auto", the highest `strength` first."""
+    """One way to isolate. `automatic` ones may be chosen by "auto", the highest `strength` first.
+
+    `slowness` is how many times longer programs may take there than their limits of time say; `own_kernel` says that
+    jails share no kernel with the machine, and that what runs in them cannot be seen from outside.
+    """
 
     name: str
     strength: int
     automatic: bool
+    slowness: float
+    own_kernel: bool
 
     def probe(self) -> Probe:
         """Try the tier for real, in a throwaway child."""
@@ -96,16 +104,30 @@ class Tier(Protocol):
         """
 
 
+@runtime_checkable
+class Varied(Protocol):
+    """A tier that comes in variants."""
+
+    def using(self, variant: str) -> Tier:
+        """Return this variant of it, usable here or not."""
+
+
 def names() -> tuple[str, ...]:
     """Return the tiers there are, the strongest first."""
     return tuple(tier.name for tier in _tiers())
 
 
 def find(name: str) -> Tier:
-    """Return the tier of this name, usable here or not. Raises SandboxError."""
+    """Return the tier of this name, usable here or not. Raises SandboxError.
+
+    A variant follows a colon: "container:runc" is a container by that runtime, be it a name or a path.
+    """
+    plain, colon, variant = name.partition(":")
     for tier in _tiers():
-        if tier.name == name:
+        if tier.name == plain and not colon:
             return tier
+        if tier.name == plain and variant and isinstance(tier, Varied):
+            return tier.using(variant)
     known = ", ".join(("auto", *names()))
     raise SandboxError(f"there is no isolation tier {name!r}", step="choose tier", mend=f"one of {known}")
 
@@ -153,7 +175,7 @@ def start(tier: str, spec: LaunchSpec, standing: Mapping[str, object], *, trial:
     """
     if not trial:
         calls.prctl(calls.PR_SET_CHILD_SUBREAPER, 1)
-    told = msgspec.to_builtins(spec) | {"tier": tier, "owner": os.getpid(), "trial": trial, **standing}
+    told: dict[str, Any] = msgspec.to_builtins(spec) | {"tier": tier, "owner": os.getpid(), "trial": trial, **standing}
     spec_fd = os.memfd_create("launch")
     status, status_fd = os.pipe()
     try:
@@ -175,10 +197,10 @@ def start(tier: str, spec: LaunchSpec, standing: Mapping[str, object], *, trial:
         os.close(spec_fd)
         os.close(status_fd)
     with open(status, "rb") as answers, launcher:
-        return _outcome(launcher, answers.fileno(), reap=not trial)
+        return _outcome(launcher, answers.fileno(), told.get("runtime", {}), reap=not trial)
 
 
-def _outcome(launcher: subprocess.Popen[bytes], answers: int, *, reap: bool) -> Launched:
+def _outcome(launcher: subprocess.Popen[bytes], answers: int, runtime: Mapping[str, str], *, reap: bool) -> Launched:
     text, timed_out = _read_until_end(answers)
     if timed_out:
         launcher.kill()
@@ -186,10 +208,12 @@ def _outcome(launcher: subprocess.Popen[bytes], answers: int, *, reap: bool) -> 
     told: dict[str, Any] = {}
     for line in text.split(b"\n")[:-1]:
         told |= json.loads(line)
+    if runtime:
+        told |= _told_by_runtime(runtime, launcher.returncode)
     failed = told.get("failed")
     if failed is None and "pid" in told and "facts" in told and not timed_out:
         return Launched(pid=told["pid"], facts=told["facts"])
-    if reap and "pid" in told:
+    if reap and told.get("pid"):
         end(told["pid"])
     if failed is None:
         how = f"no answer within {_LAUNCH_TIMEOUT_S:g} s" if timed_out else f"it ended with {launcher.returncode}"
@@ -198,6 +222,20 @@ def _outcome(launcher: subprocess.Popen[bytes], answers: int, *, reap: bool) -> 
         f"{failed['step']} failed: {failed['text']}", step=failed["step"], errno=failed["errno"],
         mend=_MEND_INTERPRETER if failed["step"].startswith("execute ") else "",
     )  # fmt: skip
+
+
+def _told_by_runtime(runtime: Mapping[str, str], code: int) -> dict[str, Any]:
+    """Return which process a container runtime says that it has started, or why it has not."""
+    told: dict[str, Any] = {} if runtime["pid_file"] else {"pid": 0}
+    with contextlib.suppress(OSError, ValueError):
+        told["pid"] = int(Path(runtime["pid_file"]).read_text(encoding="ascii"))
+    if code != 0:
+        said = ""
+        with contextlib.suppress(OSError):
+            said = Path(runtime["log"]).read_text(encoding="utf-8", errors="replace")[-_LOG_CHARACTERS:].strip()
+        name = Path(runtime["argv"][0]).name
+        told["failed"] = {"step": f"run {name}", "errno": 0, "text": said or f"it ended with {code}"}
+    return told
 
 
 def _read_until_end(fd: int) -> tuple[bytes, bool]:

@@ -31,6 +31,46 @@ def seconds_of(agent_pid: int) -> tuple[float, float, float]:
     return table.sum(case for program in table.below(agent_pid) for case in table.below(program))
 
 
+class Cases:
+    """The meter of a jail whose processes can be seen: what its running case has had, as `seconds_of` says."""
+
+    def __init__(self, agent_pid: int) -> None:
+        self._agent_pid = agent_pid
+
+    def begin(self) -> None:
+        """Take note that another case runs now."""
+
+    def seconds(self) -> tuple[float, float, float]:
+        """Return CPU time, time that it waited for a CPU, and age, in seconds."""
+        return seconds_of(self._agent_pid)
+
+
+class Whole(Cases):
+    """The meter of a jail with a kernel of its own, whose processes are not those that can be seen.
+
+    What all of it has had since the case was seen to run, the work of that kernel included, counts for the case.
+    """
+
+    def __init__(self, agent_pid: int) -> None:
+        super().__init__(agent_pid)
+        self._base = (0.0, 0.0)
+        self._begun = time.monotonic()
+
+    def begin(self) -> None:
+        self._begun = time.monotonic()
+        self._base = self._so_far()
+
+    def seconds(self) -> tuple[float, float, float]:
+        cpu, waited = (now - then for now, then in zip(self._so_far(), self._base, strict=True))
+        return max(0.0, cpu), max(0.0, waited), time.monotonic() - self._begun
+
+    def _so_far(self) -> tuple[float, float]:
+        try:
+            return _Table().sum([self._agent_pid])[:2]
+        except KeyError:  # it is gone
+            return self._base
+
+
 def machine_oom_kills() -> int:
     """Return how many processes of the machine the kernel has killed for want of memory; 0 where it does not tell."""
     try:

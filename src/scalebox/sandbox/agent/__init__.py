@@ -85,6 +85,11 @@ def _sources(name: str) -> tuple[tuple[str, str], ...]:
     return (*found.items(), (name, text))
 
 
+def source(name: str) -> str:
+    """Return the text of one of these files."""
+    return Path(__file__).with_name(name).with_suffix(".py").read_text(encoding="utf-8")
+
+
 def modules(builder: str) -> list[str]:
     """Return the names of ScaleBox's modules that run inside the jail."""
     return list(dict((*_sources(builder), *_sources(_AGENT))))

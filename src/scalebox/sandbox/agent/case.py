@@ -58,8 +58,10 @@ def make_streams() -> None:
     vars(sys).update(stdin=stdin, stdout=stdout, stderr=stderr, __stdin__=stdin, __stdout__=stdout, __stderr__=stderr)
 
 
-def enter(fds: list[int], guard: confine.Filter | None, rehearsal: bool) -> None:
+def enter(fds: list[int], guard: confine.Filter | None, rehearsal: bool, user: int = 0) -> None:
     """Become the case's process: own process group, its descriptors and no other, and the filter `guard`, if any.
+
+    With `user` it is another one's, who cannot look into the processes above it.
 
     A rehearsal, in the agent, does the same without effect: on other descriptors, and none closed.
     """
@@ -69,6 +71,8 @@ def enter(fds: list[int], guard: confine.Filter | None, rehearsal: bool) -> None
     for number, fd in enumerate(fds):
         os.dup2(fd, base + number)
     os.closerange(base + len(fds), base + 10 if rehearsal else _ALL_FDS)
+    if user and not rehearsal:
+        confine.become(user)
     confine.set_dumpable(not rehearsal)
     if guard is not None:
         guard.patch({"self": os.getpid(), "parent": os.getppid()})

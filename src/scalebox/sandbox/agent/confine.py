@@ -31,6 +31,7 @@ _SECCOMP_SET_MODE_FILTER = 1
 _NEW_LISTENER_ON_5_7 = 8 | 16  # SECCOMP_FILTER_FLAG_NEW_LISTENER, _TSYNC_ESRCH
 _MS_NOSUID, _MS_NODEV, _MNT_DETACH = 2, 4, 2
 _CAPABILITY_VERSION_3 = 0x20080522
+CHANGE_USER = 1 << 6 | 1 << 7  # CAP_SETGID, CAP_SETUID
 SCRATCH_DIRS = ("work", "tmp", "shm")
 
 
@@ -96,12 +97,19 @@ def set_no_new_privileges() -> None:
         raise _failed("no_new_privs")
 
 
-def drop_capabilities() -> None:
-    """Give up every capability, for good: no_new_privs keeps exec from bringing any back."""
+def drop_capabilities(kept: int = 0) -> None:
+    """Give up every capability but those of a mask, for good: no_new_privs keeps exec from bringing any back."""
     _prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
     header = struct.pack("<Ii", _CAPABILITY_VERSION_3, 0)
-    if _libc.capset(header, bytes(24)) != 0:
+    if _libc.capset(header, struct.pack("<6I", kept, kept, 0, 0, 0, 0)) != 0:
         raise _failed("capset")
+
+
+def become(user: int) -> None:
+    """Become another user, with no capability. Only a process that kept CHANGE_USER can."""
+    os.setresgid(user, user, user)
+    os.setresuid(user, user, user)
+    drop_capabilities()
 
 
 def flush_c_streams() -> None:
@@ -198,6 +206,9 @@ class Scratch:
         self.root = config["root"]
         self.tmpfs: bool = config["kind"] == "tmpfs"
         self.size: int = config["bytes"]
+        #: Whose the folders are, where programs run as another user than the agent.
+        self._owner: int = config.get("owner", 0)
+        self._counts_files = config.get("counts_files", True)
         self._places = [os.path.join(self.root, name) for name in SCRATCH_DIRS]
         self.work = self._places[0]
         self._kept: list[str] = []
@@ -259,6 +270,9 @@ class Scratch:
             self._empty()
         for place in self._places:
             os.mkdir(place, 0o700)
+            if self._owner:
+                os.chmod(place, 0o777)  # noqa: S103 - both users write there
+                os.chown(place, self._owner, self._owner)
         self.remember()
 
     def _empty(self) -> None:
@@ -274,6 +288,7 @@ class Scratch:
         root = self.root.encode()
         if _libc.umount2(root, _MNT_DETACH) != 0:
             raise _failed("umount scratch")
-        options = "size=%d,nr_inodes=%d,mode=0700" % (self.size, max(1024, self.size // 4096))
+        files = ",nr_inodes=%d" % max(1024, self.size // 4096) if self._counts_files else ""
+        options = "size=%d%s,mode=%s" % (self.size, files, "0711" if self._owner else "0700")
         if _libc.mount(b"scratch", root, b"tmpfs", _MS_NOSUID | _MS_NODEV, options.encode()) != 0:
             raise _failed("mount scratch")

@@ -35,6 +35,9 @@ class World:
             if code
         }
         self.own_pids = config["kill_all"]
+        self.own_kernel = config["own_kernel"]
+        #: Whom cases run as, where that is another than the agent's user.
+        self.user: int = config["user"]
         self.plain_filter = confine.Filter(config["plain_filter"])
         self.guards = {
             allowed: confine.Filter(code, places) for allowed, (code, places) in config["case_filters"].items()
@@ -57,7 +60,7 @@ def main(config: dict[str, Any], builder: Any, preloaded: list[str]) -> None:
     gc.collect()
     confine.trim_memory()
     gc.freeze()
-    copies = zygote.Zygote(world)
+    copies = zygote.NoZygote(world) if world.own_kernel else zygote.Zygote(world)
     copies.start()
     channel = program.Channel(control)
     channel.send(json.dumps({"preloaded": preloaded, "version": sys.version.split()[0]}).encode("ascii"))
@@ -128,7 +131,9 @@ def _rehearse_serving(rounds: int, code: Any, order: dict[str, Any], plan: dict[
     theirs.close()
 
 
-def _serve(channel: program.Channel, copies: zygote.Zygote, scratch: confine.Scratch, kill_all: bool) -> None:
+def _serve(
+    channel: program.Channel, copies: zygote.Zygote | zygote.NoZygote, scratch: confine.Scratch, kill_all: bool
+) -> None:
     while True:
         order, fds = channel.receive()
         if order is None:  # the supervisor is gone, perhaps by SIGKILL in the middle of a case
@@ -142,7 +147,9 @@ def _serve(channel: program.Channel, copies: zygote.Zygote, scratch: confine.Scr
             channel.send(json.dumps(_clean(copies, scratch, kill_all, order["scratch_bytes"])).encode("ascii"))
 
 
-def _clean(copies: zygote.Zygote, scratch: confine.Scratch, kill_all: bool, scratch_bytes: int) -> dict[str, Any]:
+def _clean(
+    copies: zygote.Zygote | zygote.NoZygote, scratch: confine.Scratch, kill_all: bool, scratch_bytes: int
+) -> dict[str, Any]:
     """Kill and reap everything of the sample in the jail, renew the scratch space where it is not as it was."""
     programs = copies.programs()
     statuses, usage = _end(programs or [])

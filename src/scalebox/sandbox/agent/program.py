@@ -249,6 +249,7 @@ class Place:
             self.guards.update(world.guards)
             for guard in world.guards.values():
                 guard.patch({"agent": os.getppid(), "zygote": world.zygote})
+        self.user: int = world.user
         self.scratch: confine.Scratch = world.scratch
         self.builder: Any = world.builder
 
@@ -364,7 +365,7 @@ def act(order: dict[str, Any], fds: list[int], code: Any, plan: dict[str, Any], 
     """Run one case in this process; return its exit code."""
     calls, role = order.get("calls"), order.get("role")
     script = calls is None and role is None
-    case.enter(fds if script else [place.null, *fds], place.guards[order["processes"]], rehearsal)
+    case.enter(fds if script else [place.null, *fds], place.guards[order["processes"]], rehearsal, place.user)
     if order.get("secret"):
         confine.set_dumpable(False)  # nobody may look into it
     if order["files"]:

@@ -84,6 +84,44 @@ class Zygote:
             self._sock = None
 
 
+class NoZygote:
+    """The same where the kernel has no CLONE_PARENT: compile processes are copies of the agent, each confined anew."""
+
+    def __init__(self, world: Any) -> None:
+        self._world = world
+        self._made: list[int] = []
+        self.running = True
+
+    def start(self) -> None:
+        """Do nothing: there is no process to make."""
+        self._world.zygote = os.getpid()
+
+    def open(self, fd: int) -> None:
+        """Make a compile process that serves `fd`."""
+        pid = confine.clone()
+        if pid == 0:
+            _become_confined_program(fd, self._world)
+        self._made.append(pid)
+
+    def programs(self) -> list[int]:
+        """Return the pids of the compile processes made since the last look."""
+        made, self._made = self._made, []
+        return made
+
+    def forget(self) -> None:
+        """Do nothing: whoever kills all has reaped all."""
+
+
+def _become_confined_program(fd: int, world: Any) -> NoReturn:
+    try:
+        os.dup2(fd, _LINE)
+        os.closerange(_LINE + 1, _ALL_FDS)
+        _confine(world)
+    except BaseException:
+        os._exit(72)
+    _become_program(_LINE, world)
+
+
 def _become_zygote(line: _socket.socket, world: Any) -> NoReturn:
     try:
         os.dup2(line.fileno(), _LINE)
@@ -109,13 +147,16 @@ def _confine(world: Any) -> None:
     confine.end_with_parent()
     confine.offer_for_want_of_memory()
     confine.set_no_new_privileges()
-    for name, value in (("CORE", 0), ("NOFILE", 1024), ("MEMLOCK", 0), ("MSGQUEUE", 0), ("NICE", 0), ("RTPRIO", 0)):
+    for name, value in (("CORE", 0), ("NOFILE", 1024), ("MEMLOCK", 0)):
         confine.limit(name, value)
+    if not world.own_kernel:  # that knows no other, having nothing that they would limit
+        for name in ("MSGQUEUE", "NICE", "RTPRIO"):
+            confine.limit(name, 0)
     if world.landlock:
         ruleset = confine.landlock_ruleset(world.landlock)
         confine.landlock_restrict(ruleset, world.landlock)
         os.close(ruleset)
-    confine.drop_capabilities()
+    confine.drop_capabilities(confine.CHANGE_USER if world.user else 0)
     confine.Filter(_MARK).install()
     confine.set_dumpable(False)
 

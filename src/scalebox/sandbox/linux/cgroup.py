@@ -253,6 +253,11 @@ def _mounts() -> dict[str, Mount]:
     return mounts
 
 
+def unified() -> str:
+    """Return where the hierarchy of version 2 is mounted, with whatever controllers; "" where it is not."""
+    return _mounts().get("", Mount("", "")).folder
+
+
 def below(path: str, root: str) -> str:
     """Return `path` of a hierarchy as a suffix of the folder where its `root` is mounted; "" for the root itself."""
     inner = path.removeprefix(root.rstrip("/")) if f"{path}/".startswith(f"{root.rstrip('/')}/") else path
@@ -280,7 +285,7 @@ def marked() -> Iterator[tuple[str, owner.Mark]]:
 
 def marked_here(pid: int) -> Iterator[str]:
     """Yield the groups with the mark of a process that is gone, of those that are where we make ours."""
-    homes = set()
+    homes = {unified()} - {""}
     for controller in _CONTROLLERS:
         with contextlib.suppress(OSError):
             homes.add(find_home(controller).folder)

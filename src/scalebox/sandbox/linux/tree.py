@@ -30,15 +30,15 @@ _ETC: Final = (
     "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime", "/etc/timezone", "/etc/alternatives",
     "/etc/java*",
 )  # fmt: skip
-_DEVICES: Final = ("null", "zero", "full", "random", "urandom")
-_ETC_FILES: Final = {
+DEVICES: Final = ("null", "zero", "full", "random", "urandom")
+ETC_FILES: Final = {
     "passwd": "root:x:0:0:root:/:/bin/false\nsandbox:x:1000:1000::/work:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n",
     "group": "root:x:0:\nsandbox:x:1000:\nnogroup:x:65534:\n",
     "hosts": "127.0.0.1 localhost sandbox\n::1 localhost\n",
     "hostname": "sandbox\n",
     "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
 }
-_LINKS: Final = {
+LINKS: Final = {
     "/work": f"{SCRATCH}/work",
     "/tmp": f"{SCRATCH}/tmp",  # noqa: S108 - the jail's own
     "/dev/shm": f"{SCRATCH}/shm",  # noqa: S108 - the jail's own
@@ -46,8 +46,8 @@ _LINKS: Final = {
     "/dev/stderr": "/proc/self/fd/2",
 }  # fmt: skip
 #: As container runtimes have it: what root of the machine could write, and what tells of the machine.
-_PROC_READ_ONLY: Final = ("bus", "driver", "fs", "irq", "sys", "sysrq-trigger")
-_PROC_MASKED: Final = (
+PROC_READ_ONLY: Final = ("bus", "driver", "fs", "irq", "sys", "sysrq-trigger")
+PROC_MASKED: Final = (
     "acpi", "asound", "interrupts", "kcore", "key-users", "keys", "latency_stats", "sched_debug", "scsi", "timer_list",
     "timer_stats",
 )  # fmt: skip
@@ -130,7 +130,7 @@ def build(shown: Plan) -> dict[str, object]:
             _bind(path, inside(path))
             protect(inside(path))
     links = {at: to for at, to in shown.links.items() if inside(at) == at}
-    for at, to in (_LINKS | links).items():
+    for at, to in (LINKS | links).items():
         with step(f"link {at}"):
             os.makedirs(os.path.dirname(at), 0o755, exist_ok=True)
             os.symlink(to, at)
@@ -169,10 +169,10 @@ def _fill_folders() -> None:
     with step("fill /etc and /dev"):
         for folder in ("/etc", "/dev", "/proc", STABLE, SCRATCH):
             os.mkdir(folder, 0o755)
-        for name, text in _ETC_FILES.items():
+        for name, text in ETC_FILES.items():
             with open(f"/etc/{name}", "xb") as file:
                 file.write(text.encode())
-    for name in _DEVICES:
+    for name in DEVICES:
         with step(f"bind /dev/{name}"):
             _bind(f"/dev/{name}", f"/dev/{name}")
 
@@ -222,13 +222,13 @@ def _mount_proc() -> bool:
         calls.mount("proc", "/proc", "proc", calls.MS_NOSUID | calls.MS_NODEV | calls.MS_NOEXEC)
     except OSError:
         return False
-    for name in _PROC_READ_ONLY:
+    for name in PROC_READ_ONLY:
         path = f"/proc/{name}"
         if os.path.exists(path):
             with step(f"protect {path}"):
                 calls.mount(path, path, "", calls.MS_BIND | calls.MS_REC)
                 protect(path)
-    for name in _PROC_MASKED:
+    for name in PROC_MASKED:
         path = f"/proc/{name}"
         if os.path.exists(path):
             with step(f"mask {path}"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from scalebox.sandbox.probes.scene import Broken, Probe, Scene, forgotten, told
+from scalebox.sandbox.probes.scene import Broken, Probe, Scene, Skip, always, forgotten, needs_our_kernel, told
 
 _ERRAND = """
 errand = sys.stdin.read()
@@ -174,15 +174,21 @@ def _check_random(scene: Scene) -> str:
     return "the same case draws the same numbers each time, and the kernel's are fresh"
 
 
-def _probe(name: str, promise: str, program: str, *, control: bool = True) -> Probe:
-    return Probe(name=f"carried.{name}", promise=promise, check=forgotten(program, control=control))
+def _probe(name: str, promise: str, program: str, *, control: bool = True, skip: Skip = always) -> Probe:
+    return Probe(name=f"carried.{name}", promise=promise, check=forgotten(program, control=control), skip=skip)
 
 
 PROBES = (
     _probe("files", "No file is carried over, in any folder that can be written to.", _FILES),
     _probe("marks", "No mode, time or attribute of a scratch folder is carried over.", _MARKS),
     _probe("memory", "No shared memory, semaphore, message queue or key is carried over.", _MEMORY),
-    _probe("pipes", "No state of the standard streams is carried over.", _PIPES, control=False),
+    _probe(
+        "pipes",
+        "No state of the standard streams is carried over.",
+        _PIPES,
+        control=False,
+        skip=needs_our_kernel("pipes have no size that could be asked for"),
+    ),
     _probe("interpreter", "No state of the interpreter or the process is carried over.", _INTERPRETER, control=False),
     Probe(
         name="carried.random",

@@ -15,6 +15,7 @@ from scalebox.sandbox.probes.scene import (
     describe,
     needs_children,
     needs_namespaces,
+    needs_our_kernel,
     refused,
 )
 
@@ -252,12 +253,16 @@ PROBES = (
         name="kernel.devices",
         promise="No device can be made or opened beyond null, zero, full and random.",
         check=refused(_DEVICES),
+        skip=needs_our_kernel("devices are its own, and lead nowhere"),
     ),
     Probe(
         name="kernel.devices_seen",
         promise="There are no other devices in /dev.",
         check=refused(_DEVICES_SEEN),
-        skip=needs_namespaces("/dev is the machine's, though nothing in it can be opened"),
+        skip=needs_our_kernel(
+            "devices are its own, and lead nowhere",
+            also=needs_namespaces("/dev is the machine's, though nothing in it can be opened"),
+        ),
     ),
     Probe(
         name="kernel.x32",
@@ -291,5 +296,6 @@ PROBES = (
         name="kernel.scheduling",
         promise="Priority cannot be raised, cores cannot be added, the scheduling of others not be touched.",
         check=refused(_SCHEDULING),
+        skip=needs_our_kernel("priorities are its own, and mean nothing outside"),
     ),
 )

@@ -11,6 +11,7 @@ from scalebox.sandbox.probes.scene import (
     needs_cgroup,
     needs_children,
     needs_namespaces,
+    needs_our_kernel,
     stopped,
 )
 
@@ -146,7 +147,8 @@ _LAST_THREAD = "import threading, time\nthreading.Thread(target=time.sleep, args
 
 
 def _needs_scratch_in_memory(scene: Scene) -> str:
-    return needs_cgroup(scene) or needs_namespaces("the scratch folders are on the machine's disk")(scene)
+    own = needs_our_kernel("there is no folder for shared memory", also=needs_cgroup)
+    return own(scene) or needs_namespaces("the scratch folders are on the machine's disk")(scene)
 
 
 def _memory(

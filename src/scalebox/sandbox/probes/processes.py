@@ -18,6 +18,7 @@ from scalebox.sandbox.probes.scene import (
     needs_cgroup,
     needs_children,
     needs_namespaces,
+    needs_our_kernel,
     refused,
     told,
 )
@@ -294,6 +295,7 @@ PROBES = (
         name="processes.memory",
         promise="Memory, environment and descriptors of agent, zygote, compile process and host are out of reach.",
         check=refused(_MEMORY),
+        skip=needs_our_kernel("environments and maps are shown to all; memory and descriptors are another user's"),
     ),
     Probe(
         name="processes.signals",
@@ -320,19 +322,19 @@ PROBES = (
         name="processes.bomb",
         promise="With children allowed their number is bounded, and a fork bomb is gone with its case.",
         check=_check_bomb,
-        skip=needs_cgroup,
+        skip=needs_our_kernel("time and memory alone end a bomb", also=needs_cgroup),
     ),
     Probe(
         name="processes.threads",
         promise="The number of threads is bounded.",
         check=_check_threads,
-        skip=needs_cgroup,
+        skip=needs_our_kernel("time and memory alone end a bomb", also=needs_cgroup),
     ),
     Probe(
         name="processes.daemon",
         promise="A child that made itself a daemon does not outlive its case.",
         check=_check_daemon,
-        skip=needs_children,
+        skip=needs_our_kernel("nobody outside sees its processes", also=needs_children),
     ),
     Probe(
         name="processes.privileges",

@@ -84,11 +84,11 @@ class Scene:
 
     @property
     def namespaced(self) -> bool:
-        return self.jail.tier.name == "namespace"
+        return self.jail.moved
 
     @property
     def has_cgroup(self) -> bool:
-        return self.jail._cgroup is not None
+        return self.jail.counts_memory
 
     def source(self, program: str, *, jailed: bool) -> str:
         """Return the program with what every program is told before it."""
@@ -130,7 +130,7 @@ class Scene:
 
     def _zygote(self) -> int:
         """Return the number of the zygote in the jail, between samples; the agent's where there is none."""
-        for pid in family.children(self.jail.agent_pid):
+        for pid in () if self.jail.own_kernel else family.children(self.jail.agent_pid):
             with contextlib.suppress(OSError, LookupError):
                 status = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace")
                 return int(status.partition("\nNSpid:")[2].splitlines()[0].split()[-1])
@@ -138,6 +138,8 @@ class Scene:
 
     def survivors(self) -> list[int]:
         """Return what runs in the jail beside the agent, its zygote and the compile process."""
+        if self.jail.own_kernel:  # whose processes are not to be seen
+            return []
         agent = self.jail.agent_pid
         spare = 2 if self.jail.opened else 1
         return descendants(agent)[spare:] if agent else []
@@ -162,13 +164,18 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def needs_namespaces(reason: str) -> Skip:
-    """Return a `skip` for what only the namespace tier promises."""
+    """Return a `skip` for what takes namespaces, or a kernel, of the jail's own."""
     return lambda scene: "" if scene.namespaced else f"the {scene.jail.tier.name} tier does not cover it: {reason}"
+
+
+def needs_our_kernel(reason: str, also: Skip = always) -> Skip:
+    """Return a `skip` for what is not promised, or cannot be seen from outside, on a kernel of the jail's own."""
+    return lambda scene: f"on a kernel of its own, {reason}" if scene.jail.own_kernel else also(scene)
 
 
 def needs_cgroup(scene: Scene) -> str:
     """Skip what only a cgroup can bound."""
-    return "" if scene.has_cgroup else "no writable cgroup here: limits hold for each process alone"
+    return "" if scene.has_cgroup else "no cgroup counts its processes apart: limits hold for each process alone"
 
 
 def needs_children(scene: Scene) -> str:

@@ -1,0 +1,168 @@
+"""The same 300 programs under every isolation tier that works here: their verdicts, and what each tier costs.
+
+    python benchmarks/tiers.py [--tiers NAME,…] [--every N] [--python PATH] [--json FILE]
+
+Programs are those of examples/rollouts.jsonl, of the golden tables and of the hostile suite; they need no data. Prints
+tables in Markdown: verdicts by tier, each program whose verdicts differ or are wrong, and the cost of a start and of a
+case. A hostile program may have more than one right verdict. The exit code is 1 where a verdict is none of the right
+ones. Programs in other languages are `unknown` where the toolchain is missing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from tests.golden import test_verdicts as golden  # noqa: E402 - found by the line above
+from tests.hostile.native_programs import NATIVE  # noqa: E402
+from tests.hostile.programs import ATTACKS  # noqa: E402
+from tests.hostile.system_calls import SYSTEM_CALLS  # noqa: E402
+
+from scalebox import Limits, ScaleBoxClient, Settings  # noqa: E402
+from scalebox.core.result import VerificationResult  # noqa: E402
+from scalebox.sandbox import conformance, tiers  # noqa: E402
+from scalebox.sandbox.batch import Case  # noqa: E402
+from scalebox.sandbox.jail import Jail  # noqa: E402
+
+VARIANTS = ("namespace", "process", "container:crun", "container:runc", "gvisor")
+_GOLDEN = (
+    golden.PASSED, golden.COMPILE_ERROR, golden.RUNTIME_ERROR, golden.WRONG, golden.TIME_OUT, golden.MEMORY_EXCEED,
+    golden.OUTPUT_EXCEED, golden.DENIED,
+)  # fmt: skip
+_ROLLOUTS, _ATTACKS, _CALLS, _NATIVE = 110, 86, 20, 14
+_WALL_S = 10.0
+_ECHO = b"print(input()[::-1])\n"
+_STARTS, _BATCHES, _BATCH = 5, 5, 40
+
+
+class Program(NamedTuple):
+    """A sample in the input format, where it comes from, and its right verdicts; none where the first tier tells."""
+
+    origin: str
+    record: dict[str, Any]
+    right: frozenset[str]
+
+
+def programs() -> list[Program]:
+    """Return the 300 programs; always the same ones."""
+    lines = (ROOT / "examples" / "rollouts.jsonl").read_text(encoding="utf-8").splitlines()
+    found = [Program("rollout", json.loads(line), frozenset()) for line in _spread(lines, _ROLLOUTS)]
+    rows = [row for table in _GOLDEN for row in table]
+    found += [Program("golden", row.sample(), frozenset([row.verdict])) for row in rows]
+    for origin, attacks, count in (
+        ("hostile", ATTACKS, _ATTACKS), ("system call", SYSTEM_CALLS, _CALLS), ("hostile", NATIVE, _NATIVE)
+    ):  # fmt: skip
+        found += [Program(origin, attack.record(), attack.verdicts) for attack in _spread(attacks, count)]
+    return [_numbered(program, number) for number, program in enumerate(found)]
+
+
+def _numbered(program: Program, number: int) -> Program:
+    """Return the program with an id of its own, and no more time by the clock than ten seconds."""
+    limits = {**program.record.get("limits", {})}
+    limits["wall_s"] = min(limits.get("wall_s", _WALL_S), _WALL_S)
+    return program._replace(record={**program.record, "id": f"{number} {program.record['id']}", "limits": limits})
+
+
+def _spread(items: Sequence[Any], count: int) -> list[Any]:
+    """Return so many of the items, at even distances."""
+    return [items[index * len(items) // count] for index in range(count)]
+
+
+def verify(tier: str, chosen: Sequence[Program], python: str) -> list[VerificationResult]:
+    """Return the results of the programs in one tier, by one worker."""
+    settings = Settings(tier=tier, workers=1, cache="off", interpreter=python)
+    with ScaleBoxClient(settings=settings) as client:
+        return list(client.fetch(client.submit_batch([program.record for program in chosen]), timeout=7200))
+
+
+def costs(tier: str, python: str) -> tuple[float, float]:
+    """Return the median milliseconds of a jail's start, warmed up and tested, and of a small case in it."""
+    jail = Jail(tiers.find(tier), conformance.config(python))
+    starts, cases = [], []
+    try:
+        for _ in range(_STARTS):
+            jail.stop()
+            begun = time.perf_counter()
+            jail.start()
+            starts.append(time.perf_counter() - begun)
+        jail.open(_ECHO, Limits(), None)
+        for _ in range(_BATCHES):
+            begun = time.perf_counter()
+            jail.run_batch([Case(stdin=b"abc\n")] * _BATCH)
+            cases.append((time.perf_counter() - begun) / _BATCH)
+    finally:
+        jail.stop()
+    return 1000 * statistics.median(starts), 1000 * statistics.median(cases)
+
+
+def main() -> int:
+    """Run the programs as the command line says."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tiers", default=",".join(VARIANTS))
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="take each Nth program only")
+    parser.add_argument("--python", default="", metavar="PATH", help="interpreter of samples")
+    parser.add_argument("--json", metavar="FILE", help="write all results there")
+    options = parser.parse_args()
+    chosen = programs()[:: options.every]
+    found: dict[str, list[VerificationResult]] = {}
+    spent: dict[str, tuple[float, float]] = {}
+    for tier in options.tiers.split(","):
+        probe = tiers.find(tier).probe()
+        if not probe.ok:
+            print(f"{tier} does not work here: {probe.reason}", file=sys.stderr)
+            continue
+        begun = time.monotonic()
+        spent[tier] = costs(tier, options.python)
+        found[tier] = verify(tier, chosen, options.python)
+        print(f"{tier}: {time.monotonic() - begun:.0f} s", file=sys.stderr)
+        if options.json:
+            Path(options.json).write_bytes(msgspec.json.encode({"results": found, "costs": spent}))
+    print(_verdicts(found), _differences(chosen, found), _costs(spent), sep="\n\n")
+    return int(any(_wrong(chosen, results) for results in found.values()))
+
+
+def _wrong(chosen: Sequence[Program], results: Sequence[VerificationResult]) -> list[str]:
+    pairs = zip(chosen, results, strict=True)
+    return [result.id for program, result in pairs if program.right and result.verdict not in program.right]
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+
+
+def _verdicts(found: dict[str, list[VerificationResult]]) -> str:
+    counts = {tier: Counter(str(result.verdict) for result in results) for tier, results in found.items()}
+    kinds = sorted({verdict for count in counts.values() for verdict in count})
+    return _table(["verdict", *found], [[kind, *(counts[tier][kind] for tier in found)] for kind in kinds])
+
+
+def _differences(chosen: Sequence[Program], found: dict[str, list[VerificationResult]]) -> str:
+    rows = []
+    for program, results in zip(chosen, zip(*found.values(), strict=True), strict=True):
+        verdicts = [str(result.verdict) for result in results]
+        wrong = [verdict for verdict in verdicts if program.right and verdict not in program.right]
+        if len(set(verdicts)) > 1 or wrong:
+            rows.append([f"{program.origin}: {program.record['id']}", *verdicts, "|".join(sorted(program.right))])
+    return _table(["program", *found, "right"], rows)
+
+
+def _costs(spent: dict[str, tuple[float, float]]) -> str:
+    rows = [[tier, f"{start:.0f}", f"{case:.2f}"] for tier, (start, case) in spent.items()]
+    return _table(["tier", "start (ms)", "small case (ms)"], rows)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
