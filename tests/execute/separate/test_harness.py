@@ -374,6 +374,26 @@ class TestB:
     assert sorted(statuses(run(test, SOLUTION))) == sorted(found)
 
 
+def test_what_mock_gives_a_test_is_no_fixture() -> None:
+    test = """
+import pytest
+from unittest import mock
+@mock.patch("os.getcwd", return_value="/a")
+@mock.patch("os.getpid", new=lambda: 7)
+@mock.patch.dict("os.environ", {})
+@pytest.mark.parametrize("x", [1, 2])
+def test_a(getcwd, x):
+    assert getcwd() == "/a" and f(x) == x + 1
+@mock.patch("os.getcwd")
+class TestB:
+    def test_b(self, getcwd):
+        assert f(1) == 2
+"""
+    assert statuses(run(test, SOLUTION)) == ["passed"] * 3
+    report = run("from unittest import mock\n@mock.patch('os.getcwd')\ndef test_a(x, y): pass\n", SOLUTION)
+    assert report.detail.startswith("test_a takes y:")
+
+
 def test_fixtures_are_the_tasks_fault_here() -> None:
     report = run("def test_a(tmp_path):\n    assert f(1)\n", SOLUTION)
     assert (report.reason, report.cases) == ("task", [])

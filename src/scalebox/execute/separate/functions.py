@@ -12,6 +12,7 @@ from typing import Any, Callable, Iterator
 
 from scalebox.execute.separate.cases import Recorder
 
+_MAX_DECORATORS = 100
 Attempt = Callable[..., "BaseException | None"]
 
 
@@ -70,8 +71,17 @@ def _label(name: str, number: int, values: dict[str, Any]) -> str:
 
 
 def _is_own(value: Any, filename: str) -> bool:
-    value = getattr(value, "__wrapped__", value) if type(value) is FunctionType else value
+    value = _innermost(value) if type(value) is FunctionType else value
     return type(value) is FunctionType and value.__code__.co_filename == filename
+
+
+def _innermost(function: Any) -> Any:
+    """Return the function that decorators have been put around."""
+    for _ in range(_MAX_DECORATORS):
+        if not hasattr(function, "__wrapped__"):
+            break
+        function = function.__wrapped__
+    return function
 
 
 def _is_test_class(value: Any) -> bool:
@@ -106,15 +116,24 @@ def _fixture(instance: Any, name: str, bound: Any) -> None:
 
 
 def _parameters(function: Any) -> set[str]:
-    """Return the names of the parameters that must be given, `self` of methods apart."""
-    function = getattr(function, "__wrapped__", function)
+    """Return the names of the parameters that must be given: not `self` of methods, nor what `mock.patch` gives."""
+    patched = _patched(function)
+    function = _innermost(function)
     code: CodeType = function.__code__
     positional = code.co_varnames[: code.co_argcount]
     required = positional[: code.co_argcount - len(function.__defaults__ or ())]
     if "." in function.__qualname__ and required:
         required = required[1:]
+    required = required[patched:]
     keywords = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
     return {*required, *keywords} - set(function.__kwdefaults__ or ())
+
+
+def _patched(function: Any) -> int:
+    """Return how many arguments the decorators of `mock.patch` give, which come before all others."""
+    mock: Any = sys.modules.get("unittest.mock")
+    patchings = getattr(function, "patchings", ()) if mock is not None else ()
+    return sum(patching.attribute_name is None and patching.new is mock.DEFAULT for patching in patchings)
 
 
 def _marks(function: Any) -> list[Any]:
