@@ -33,7 +33,7 @@ def run(
     is_tasks: Callable[[BaseException], bool],
 ) -> tuple[str, str]:
     """Run each test function, and each method of test classes. Returns ("", ""), or how the item ends with them."""
-    for test in list(_tests(names, built, recorder.tested)):
+    for test in list(_tests(names, built["filename"], recorder.tested)):
         missing, name = test.missing, test.name
         if missing:
             return "task", "%s takes %s: fixtures need a test of the pytest kind" % (name, ", ".join(sorted(missing)))
@@ -59,14 +59,11 @@ class _Test(NamedTuple):
     call: Callable[[dict[str, Any]], None]
 
 
-def _tests(names: dict[str, Any], built: dict[str, Any], ran: set[str]) -> Iterator[_Test]:
+def _tests(names: dict[str, Any], filename: str, ran: set[str]) -> Iterator[_Test]:
     """Yield each test that pytest would find in the text."""
-    filename = built["filename"]
     once = _Once(names.get("setup_module"), names, filename)
     for name, value in list(names.items()):
         if name.startswith("test") and name not in ran and _is_own(value, filename):
-            if value.__code__.co_filename != filename and name not in built["own"]:
-                continue  # the solution's, around a function of the text
             prepare = (once, _Each(names.get("setup_function"), value, filename))
             yield from _each(name, value, _marks(value), False, _caller(value, prepare))
         elif name.startswith("Test") and _is_test_class(value):
