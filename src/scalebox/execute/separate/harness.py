@@ -25,7 +25,7 @@ _RAN = ("", "")  # no reason to end yet
 class Side(NamedTuple):
     """The solution as the tests' side sees it, and the exceptions that say that it did not start, or was lost.
 
-    `solution` has what remote.Solution has: start, names, get, requests, lost.
+    `solution` has what remote.Solution has: start, names, get, set, requests, lost.
     """
 
     solution: Any
