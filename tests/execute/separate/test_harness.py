@@ -374,6 +374,56 @@ class TestB:
     assert sorted(statuses(run(test, SOLUTION))) == sorted(found)
 
 
+def test_every_test_that_pytest_would_find_runs() -> None:
+    test = """
+import pytest
+seen = []
+def setup_module(): seen.append("module")
+def setup_function(function): seen.append(function.__name__)
+class Base:
+    @classmethod
+    def setup_class(cls): cls.x = 1
+    def test_inherited(self): assert f(self.x) == 3
+class TestDerived(Base):
+    def test_own(self): assert f(self.x) == 3
+class TestForms:
+    def setup_class(cls): cls.y = 1
+    @staticmethod
+    def test_static(): assert f(1) == 3
+    @classmethod
+    def test_class(cls): assert f(cls.y) == 3
+    class TestInner:
+        def test_inner(self): assert f(1) == 3
+@pytest.mark.parametrize("x", [1, 2])
+class TestEach:
+    def test_each(self, x): assert f(x) == 3
+def test_set_up(): assert seen == ["module", "test_set_up"] and f(1) == 2
+"""
+    report = run(test, SOLUTION)
+    assert statuses(report) == [*["failed"] * 6, "passed", "passed"], report
+    assert len(report.cases) == 8
+
+
+def test_what_mock_gives_a_test_is_no_fixture() -> None:
+    test = """
+import pytest
+from unittest import mock
+@mock.patch("os.getcwd", return_value="/a")
+@mock.patch("os.getpid", new=lambda: 7)
+@mock.patch.dict("os.environ", {})
+@pytest.mark.parametrize("x", [1, 2])
+def test_a(getcwd, x):
+    assert getcwd() == "/a" and f(x) == x + 1
+@mock.patch("os.getcwd")
+class TestB:
+    def test_b(self, getcwd):
+        assert f(1) == 2
+"""
+    assert statuses(run(test, SOLUTION)) == ["passed"] * 3
+    report = run("from unittest import mock\n@mock.patch('os.getcwd')\ndef test_a(x, y): pass\n", SOLUTION)
+    assert report.detail.startswith("test_a takes y:")
+
+
 def test_fixtures_are_the_tasks_fault_here() -> None:
     report = run("def test_a(tmp_path):\n    assert f(1)\n", SOLUTION)
     assert (report.reason, report.cases) == ("task", [])

@@ -171,6 +171,31 @@ assert os.path.join("a", "b") == "a/b"
     assert report["cases"][5][2] == "await later(1) == 2: left 1, right 2"
 
 
+def test_what_is_patched_in_the_tests_module_is_patched_in_the_solution(run: Run) -> None:
+    test = """
+import sys
+from unittest import mock
+with mock.patch("__main__.helper", return_value=10):
+    assert outer() == helper() + 1 == 11
+assert outer() == helper() + 1 == 2
+with mock.patch(f"{__name__}.helper", lambda: 20):
+    assert outer() == 21
+with mock.patch.object(sys.modules[__name__], "helper", lambda: 30):
+    assert outer() == 31
+assert outer() == 2
+@mock.patch("__main__.helper", return_value=40)
+def test_a(fake):
+    assert outer() == 41
+"""
+    program = "def helper(): return 1\ndef outer(): return helper() + 1\n"
+    report = run(test, program)
+    assert statuses(report) == ["passed"] * 6, report
+    unnamed = (
+        "from unittest import mock\nwith mock.patch('__main__.helper', return_value=5):\n    assert outer() == 6\n"
+    )
+    assert statuses(run(unnamed, program)) == ["passed"]
+
+
 def test_a_harness_over_the_wire(run: Run) -> None:
     test = "def check(candidate):\n    assert candidate(1) == 2\n    assert candidate(1) == 3\n"
     report = run(test, item={"entry_points": ["g", "f"]})

@@ -235,6 +235,8 @@ assert __doc__ == "text" and g.__doc__ == "doc" == test_a.__doc__
             "line 3 changes os",
         ),
         ("import inspect\nassert inspect.isgeneratorfunction(f)\n", "line 2 calls inspect.isgeneratorfunction"),
+        ("import inspect\nassert inspect.isabstract(Shape)\n", "line 2 calls inspect.isabstract"),
+        ("assert 'area' in Shape.__abstractmethods__\n", "line 1 reads __abstractmethods__"),
         ("from types import GeneratorType\nassert isinstance(f(1), GeneratorType)\n", "line 2 asks for types.Gen"),
         ("import os\nos.environ['A'] = 'b'\n", "line 2 changes os.environ"),
         ("import os\nos.environ.update(A='b')\n", "line 2 changes os.environ"),

@@ -47,6 +47,17 @@ def test_a_test_may_look_into_the_solution() -> None:
     assert together_with(RIGHT + "class Base:\n    def get(self): return 1\n", tests).passed
 
 
+def test_what_is_patched_in_the_tests_module_is_patched_in_the_solution() -> None:
+    tests = """
+from unittest import mock
+assert f.__code__ is not None
+with mock.patch("__main__.helper", lambda: 10):
+    assert f(1) == 11
+assert f(1) == 2
+"""
+    assert together_with("def helper(): return 1\ndef f(x): return x + helper()\n", tests).passed
+
+
 EARLY = [
     "import os; os._exit(0)",
     "import os, signal; os.kill(os.getpid(), signal.SIGKILL)",

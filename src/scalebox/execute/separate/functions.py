@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import itertools
 import sys
-from types import CodeType, CoroutineType, FunctionType
-from typing import Any, Callable, Iterator
+from types import CodeType, CoroutineType, FunctionType, MethodType
+from typing import Any, Callable, Iterator, NamedTuple
 
 from scalebox.execute.separate.cases import Recorder
 
+_MAX_DECORATORS = 100
 Attempt = Callable[..., "BaseException | None"]
 
 
@@ -32,16 +33,15 @@ def run(
     is_tasks: Callable[[BaseException], bool],
 ) -> tuple[str, str]:
     """Run each test function, and each method of test classes. Returns ("", ""), or how the item ends with them."""
-    for name, values, function, call_it in list(_tests(names, built["filename"], recorder.tested)):
-        missing = _parameters(function) - set(values)
+    for test in list(_tests(names, built["filename"], recorder.tested)):
+        missing, name = test.missing, test.name
         if missing:
             return "task", "%s takes %s: fixtures need a test of the pytest kind" % (name, ", ".join(sorted(missing)))
-        reason = _skipped(function)
-        if reason:
-            recorder.one("skipped", "%s: %s" % (name, reason), name)
+        if test.skipped:
+            recorder.one("skipped", "%s: %s" % (name, test.skipped), name)
             continue
         before = recorder.count
-        error = attempt(call_it, values)
+        error = attempt(test.call, test.values)
         if error is not None and is_tasks(error):
             return "task", recorder.judged(error)[1]
         if error is not None:
@@ -51,18 +51,69 @@ def run(
     return "", ""
 
 
-def _tests(names: dict[str, Any], filename: str, ran: set[str]) -> Iterator[Any]:
-    """Yield (name, arguments, function, what calls it with arguments) for each test."""
+class _Test(NamedTuple):
+    name: str
+    values: dict[str, Any]  # arguments
+    missing: set[str]  # names of parameters that get none
+    skipped: str  # why it is not to be counted on, or ""
+    call: Callable[[dict[str, Any]], None]
+
+
+def _tests(names: dict[str, Any], filename: str, ran: set[str]) -> Iterator[_Test]:
+    """Yield each test that pytest would find in the text."""
+    once = _Once(names.get("setup_module"), names, filename)
     for name, value in list(names.items()):
         if name.startswith("test") and name not in ran and _is_own(value, filename):
-            for number, values in enumerate(_arguments(value)):
-                yield _label(name, number, values), values, value, _caller(value)
+            prepare = (once, _Each(names.get("setup_function"), value, filename))
+            yield from _each(name, value, _marks(value), False, _caller(value, prepare))
         elif name.startswith("Test") and _is_test_class(value):
-            for method, function in list(vars(value).items()):
-                if method.startswith("test") and _is_own(function, filename):
-                    for number, values in enumerate(_arguments(function)):
-                        label = "%s.%s" % (name, _label(method, number, values))
-                        yield label, values, function, _method_caller(value, method)
+            yield from _of_class(name, value, filename, (once,))
+
+
+def _of_class(label: str, kind: Any, filename: str, before: tuple[Callable[[], None], ...]) -> Iterator[_Test]:
+    """Yield the tests of a class, those that it inherits and those of classes inside of it."""
+    prepare: tuple[Callable[[], None], ...] = (*before, _Once(getattr(kind, "setup_class", None), kind, filename))
+    for name in dict.fromkeys(name for base in reversed(kind.__mro__) for name in vars(base)):
+        static = isinstance(next(vars(base)[name] for base in kind.__mro__ if name in vars(base)), staticmethod)
+        value = getattr(kind, name)
+        function = value.__func__ if type(value) is MethodType else value
+        if name.startswith("test") and _is_own(function, filename):
+            marks = [*_marks(function), *_marks(kind)]
+            caller = _method_caller(kind, name, prepare)
+            yield from _each("%s.%s" % (label, name), function, marks, not static, caller)
+        elif name.startswith("Test") and _is_test_class(value):
+            yield from _of_class("%s.%s" % (label, name), value, filename, before)
+
+
+def _each(name: str, function: Any, marks: list[Any], bound: bool, caller: Any) -> Iterator[_Test]:
+    """Yield a test once for each set of its arguments."""
+    parameters, skipped = _parameters(function, bound), _skipped(marks)
+    for number, values in enumerate(_arguments(marks)):
+        yield _Test(_label(name, number, values), values, parameters - set(values), skipped, caller)
+
+
+class _Each:
+    """A set-up function of the text, called with what it is for, if it takes that."""
+
+    def __init__(self, function: Any, subject: Any, filename: str) -> None:
+        bound = type(function) is MethodType
+        self._function = function if _is_own(function.__func__ if bound else function, filename) else None
+        self._subjects = [subject] * (0 if bound or not self._function else function.__code__.co_argcount)
+
+    def __call__(self) -> None:
+        if self._function is not None:
+            self._function(*self._subjects)
+
+
+class _Once(_Each):
+    """The same, for all tests that it is for."""
+
+    _done = False
+
+    def __call__(self) -> None:
+        if not self._done:
+            self._done = True
+            super().__call__()
 
 
 def _label(name: str, number: int, values: dict[str, Any]) -> str:
@@ -70,8 +121,17 @@ def _label(name: str, number: int, values: dict[str, Any]) -> str:
 
 
 def _is_own(value: Any, filename: str) -> bool:
-    value = getattr(value, "__wrapped__", value) if type(value) is FunctionType else value
+    value = _innermost(value) if type(value) is FunctionType else value
     return type(value) is FunctionType and value.__code__.co_filename == filename
+
+
+def _innermost(function: Any) -> Any:
+    """Return the function that decorators have been put around."""
+    for _ in range(_MAX_DECORATORS):
+        if not hasattr(function, "__wrapped__"):
+            break
+        function = function.__wrapped__
+    return function
 
 
 def _is_test_class(value: Any) -> bool:
@@ -82,12 +142,19 @@ def _is_test_class(value: Any) -> bool:
     return unittest is None or not issubclass(value, unittest.TestCase)
 
 
-def _caller(function: Callable[..., Any]) -> Callable[[dict[str, Any]], None]:
-    return lambda values: call(function, **values)
+def _caller(function: Callable[..., Any], prepare: tuple[Callable[[], None], ...]) -> Callable[[dict[str, Any]], None]:
+    def run_function(values: dict[str, Any]) -> None:
+        for step in prepare:
+            step()
+        call(function, **values)
+
+    return run_function
 
 
-def _method_caller(kind: Any, method: str) -> Callable[[dict[str, Any]], None]:
+def _method_caller(kind: Any, method: str, prepare: tuple[Callable[[], None], ...]) -> Callable[[dict[str, Any]], None]:
     def run_method(values: dict[str, Any]) -> None:
+        for step in prepare:
+            step()
         instance = kind()
         bound = getattr(instance, method)
         _fixture(instance, "setup_method", bound)
@@ -105,16 +172,25 @@ def _fixture(instance: Any, name: str, bound: Any) -> None:
         function(*[bound] * (function.__code__.co_argcount - 1))
 
 
-def _parameters(function: Any) -> set[str]:
-    """Return the names of the parameters that must be given, `self` of methods apart."""
-    function = getattr(function, "__wrapped__", function)
+def _parameters(function: Any, bound: bool) -> set[str]:
+    """Return the names of the parameters that must be given: not `self` of methods, nor what `mock.patch` gives."""
+    patched = _patched(function)
+    function = _innermost(function)
     code: CodeType = function.__code__
     positional = code.co_varnames[: code.co_argcount]
     required = positional[: code.co_argcount - len(function.__defaults__ or ())]
-    if "." in function.__qualname__ and required:
+    if bound:
         required = required[1:]
+    required = required[patched:]
     keywords = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
     return {*required, *keywords} - set(function.__kwdefaults__ or ())
+
+
+def _patched(function: Any) -> int:
+    """Return how many arguments the decorators of `mock.patch` give, which come before all others."""
+    mock: Any = sys.modules.get("unittest.mock")
+    patchings = getattr(function, "patchings", ()) if mock is not None else ()
+    return sum(patching.attribute_name is None and patching.new is mock.DEFAULT for patching in patchings)
 
 
 def _marks(function: Any) -> list[Any]:
@@ -122,9 +198,9 @@ def _marks(function: Any) -> list[Any]:
     return [mark for mark in marks if hasattr(mark, "name")] if isinstance(marks, list) else []
 
 
-def _skipped(function: Any) -> str:
+def _skipped(marks: list[Any]) -> str:
     """Return why a test is not to be counted on, or ""."""
-    for mark in _marks(function):
+    for mark in marks:
         if mark.name == "skip" or (mark.name == "skipif" and (not mark.args or any(mark.args))):
             return "marked as skipped"
         if mark.name == "xfail":
@@ -132,9 +208,9 @@ def _skipped(function: Any) -> str:
     return ""
 
 
-def _arguments(function: Any) -> list[dict[str, Any]]:
+def _arguments(marks: list[Any]) -> list[dict[str, Any]]:
     """Return the arguments of each call that `pytest.mark.parametrize` asks for, in pytest's order."""
-    sets = [_sets(mark.args, mark.kwargs) for mark in _marks(function) if mark.name == "parametrize"]
+    sets = [_sets(mark.args, mark.kwargs) for mark in marks if mark.name == "parametrize"]
     combined: list[dict[str, Any]] = []
     for choice in itertools.product(*sets):
         merged: dict[str, Any] = {}

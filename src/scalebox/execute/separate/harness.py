@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import sys
+from types import ModuleType
 from typing import Any, Callable, Iterable, NamedTuple
 
 from scalebox.execute.separate import classes, fresh, functions, interactive, remote, stand_in
@@ -24,7 +25,7 @@ _RAN = ("", "")  # no reason to end yet
 class Side(NamedTuple):
     """The solution as the tests' side sees it, and the exceptions that say that it did not start, or was lost.
 
-    `solution` has what remote.Solution has: start, names, get, requests, lost.
+    `solution` has what remote.Solution has: start, names, get, set, requests, lost.
     """
 
     solution: Any
@@ -73,7 +74,7 @@ def run_item(side: Side, frames: Frames, built: dict[str, Any], item: dict[str, 
     recorder.install()
     if recorder.skip:
         side.solution.guard(recorder.guard)
-    module = type(sys)("__main__")
+    module = _Main(side.solution)
     before = sys.modules.get("__main__")
     sys.modules["__main__"] = module
     try:
@@ -89,6 +90,19 @@ def run_item(side: Side, frames: Frames, built: dict[str, Any], item: dict[str, 
             sys.modules["__main__"] = before
     recorder.finish()
     frames.put("ended", reason, detail, work.unreached())
+
+
+class _Main(ModuleType):
+    """The module of the test. `patch("__main__.f")` means the solution's function: its own calls have to see that."""
+
+    def __init__(self, solution: Any) -> None:
+        super().__init__("__main__")
+        self.__dict__["__scalebox__"] = solution
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if name in self.__scalebox__.names and not name.startswith("__"):
+            self.__scalebox__.set(name, value)
 
 
 class _Item:

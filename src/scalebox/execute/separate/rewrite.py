@@ -36,6 +36,8 @@ _PROMPT = re.compile(r"^[ \t]*>>> ", re.MULTILINE)
 _DYNAMIC = frozenset(
     "eval exec compile globals locals vars dir modules __import__ import_module __dict__ __main__ __builtins__".split()
 )
+#: And text that names something of its own module, as `patch("__main__.f")` does.
+_OWN_MODULE = re.compile(r"__main__\.|__name__\}\.|__name__ *\+")
 _MODULE, _INNER = 0, 1
 
 
@@ -105,7 +107,7 @@ def _build(source: str, filename: str, setup: str, modules: frozenset[str]) -> d
         "setup": before,
         "filename": filename,
         "doctest": "",
-        "names": None if used & _DYNAMIC else sorted(used),
+        "names": None if used & _DYNAMIC or _OWN_MODULE.search(setup + source) else sorted(used),
         "own": sorted(known.bound),
         "cases": cases,
         "imports": imported,

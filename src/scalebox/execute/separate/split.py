@@ -16,14 +16,16 @@ from scalebox.execute.separate import facts
 
 #: A text without any of these words needs no second look.
 _WORDS = re.compile(
-    r"__(?:code|closure|globals|defaults|kwdefaults)__|inspect|types|patch|environ|putenv|"
+    r"__(?:code|closure|globals|defaults|kwdefaults|abstractmethods)__|inspect|types|patch|environ|putenv|"
     r"chdir|getcontext|setlocale|catch_warnings|warns|deprecated_call|assertWarns|assertLogs|assertNoLogs|caplog|recwarn|"
     r"\bmodules\b|setitem|\.\w+ *="
 )
-_ATTRIBUTES = frozenset(["__code__", "__closure__", "__globals__", "__defaults__", "__kwdefaults__"])
+_ATTRIBUTES = frozenset(
+    ["__code__", "__closure__", "__globals__", "__defaults__", "__kwdefaults__", "__abstractmethods__"]
+)
 _INSPECT = frozenset(
     "getsource getsourcelines getsourcefile getfile getmodule getclosurevars getgeneratorstate isgenerator "
-    "isgeneratorfunction iscoroutine iscoroutinefunction isawaitable isasyncgen isasyncgenfunction".split()
+    "isgeneratorfunction iscoroutine iscoroutinefunction isabstract isawaitable isasyncgen isasyncgenfunction".split()
 )
 _TYPES = frozenset(["types.GeneratorType", "types.CoroutineType", "types.AsyncGeneratorType"])
 #: Calls that change or watch the process that makes them.
