@@ -24,7 +24,7 @@ Verify = Callable[..., VerificationResult]
 #: Languages whose tests fail, and are not skipped, for want of a toolchain if SCALEBOX_TEST_TOOLCHAINS is "required".
 FIRST = frozenset(["c", "cpp", "cpp20", "java", "rust", "go", "javascript", "typescript", "typescript-transpile"])
 
-#: Modules whose programs are in C, or nearly all.
+#: Modules whose programs are in C where a test is for no other language.
 IN_C = frozenset(["test_apart.py", "test_builds.py"])
 
 
@@ -53,10 +53,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def _is_slow(item: pytest.Item) -> bool:
     params: dict[str, object] = getattr(getattr(item, "callspec", None), "params", {})
-    language = params.get("language")
+    language = params.get("language", "c" if item.path.name in IN_C else None)
     if isinstance(language, str) and language not in FIRST:
         return True
-    return params.get("tier") == "process" and language != "c" and item.path.name not in IN_C
+    return params.get("tier") == "process" and language != "c"
 
 
 @pytest.fixture(scope="module", params=["namespace", "process"])

@@ -190,9 +190,8 @@ HOSTILE = {
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_source_is_a_compile_error(verify: Verify, name: str) -> None:
-    language, source, said = HOSTILE[name]
+@pytest.mark.parametrize(("language", "source", "said"), HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_source_is_a_compile_error(verify: Verify, language: str, source: str, said: str) -> None:
     result = verify(language, source, build_s=3.0, build_memory_mb=512)
     assert result.verdict == "compile_error", result.message
     assert said in result.message

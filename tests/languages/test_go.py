@@ -24,10 +24,11 @@ def _tree(folder: Path) -> dict[str, str]:
     }
 
 
-@pytest.fixture
-def prepared(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a prepared cache; what a test does to times and modes of its files is no matter to the others."""
     try:
-        place = prepare(toolchain("go"), str(tmp_path))
+        place = prepare(toolchain("go"), str(tmp_path_factory.mktemp("go")))
     except Missing as missing:
         pytest.skip(f"go: {missing}")
     assert place
@@ -42,7 +43,7 @@ def test_a_build_uses_the_prepared_cache_and_leaves_it_as_it_is(tier: str, prepa
     for path in prepared.rglob("*"):
         os.utime(path, (time.time() - age_s,) * 2)
     before = _tree(prepared)
-    verifier = verifier_of(tier, prepared.parents[1])
+    verifier = verifier_of(tier, prepared.parents[1], build_cache_mb=0)
     verify = next(verifier)
     for _ in range(2):
         assert verify("go", PROGRAM).verdict == "passed"
@@ -54,7 +55,7 @@ def test_a_build_uses_the_prepared_cache_and_leaves_it_as_it_is(tier: str, prepa
 
 def test_without_it_a_program_is_built_all_the_same(tier: str, prepared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scalebox.worker.prepare", lambda *_: "")
-    verifier = verifier_of(tier, prepared.parents[1] / "other")
+    verifier = verifier_of(tier, prepared.parents[1] / "other", build_cache_mb=0)
     assert next(verifier)("go", PROGRAM).verdict == "passed"
     next(verifier, None)
 
