@@ -20,6 +20,8 @@ from scalebox.cli.acceptance import _usual_targets
 from scalebox.cli.main import main
 from scalebox.core.result import VerificationResult
 from scalebox.core.verdicts import Verdict
+from scalebox.server.principal import Role
+from scalebox.server.tokens import create_token
 
 SMALL = ("--trajectories", "3", "--steps", "6", "--workers", "1")
 
@@ -64,6 +66,58 @@ def test_a_server_is_proved(target: str, tmp_path: Path) -> None:
     report = json.loads(result.stdout)
     assert [check for check in report["checks"] if check["state"] != "passed"] == []
     assert (report["url"], result.exit_code) == (url, 0)
+
+
+@pytest.fixture
+def guarded(tmp_path: Path) -> Iterator[str]:
+    """Run a server that asks for tokens and keeps an audit log; the files of tokens are called after their roles."""
+    tokens = str(tmp_path / "tokens.jsonl")
+    for role in (Role.TRAINER, Role.OPERATOR):
+        (tmp_path / role.value).write_text(create_token(tokens, "run", role) + "\n", encoding="ascii")
+    command = [sys.executable, "-m", "scalebox.cli", "serve", "--port", "0", "--journal", str(tmp_path / "journal.db")]
+    environment = {**os.environ, "SCALEBOX_AUDIT_LOG": str(tmp_path / "audit")}
+    with subprocess.Popen(
+        [*command, "--workers", "1", "--json", "--tokens", tokens], stdout=subprocess.PIPE, text=True, env=environment
+    ) as server:
+        assert server.stdout is not None
+        try:
+            yield json.loads(server.stdout.readline())["url"]
+        finally:
+            server.terminate()
+
+
+def test_a_server_with_tokens_is_proved_by_a_trainers_and_an_operators(
+    guarded: str, target: str, tmp_path: Path
+) -> None:
+    trainer, operator = str(tmp_path / "trainer"), str(tmp_path / "operator")
+    own = ("--target", target, "--operator-token-file", operator, *SMALL)
+    result = invoke(guarded, "--json", "--token-file", trainer, *own)
+    report = json.loads(result.stdout)
+    assert [check for check in report["checks"] if check["state"] != "passed"] == []
+    assert result.exit_code == 0
+    told = {check["name"]: check["detail"] for check in report["checks"]}
+    assert {"log.executions", "log.denials", "log.chain", "access.roles"} <= told.keys()
+    # An operator's token in the trainer's place proves no wall between the two.
+    result = invoke(guarded, "--json", "--token-file", operator, *own)
+    report = json.loads(result.stdout)
+    (failed,) = [check for check in report["checks"] if check["state"] != "passed"]
+    assert (failed["name"], result.exit_code) == ("access.roles", 1)
+    assert "the trainer's token" in failed["detail"]
+    # Lines that somebody took out are missed.
+    (file,) = (tmp_path / "audit").iterdir()
+    lines = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(b"".join(lines[:3] + lines[4:]))
+    report = json.loads(invoke(guarded, "--json", "--token-file", trainer, *own).stdout)
+    assert "log.chain" in {check["name"] for check in report["checks"] if check["state"] == "failed"}
+
+
+def test_without_a_right_token_nothing_is_proved(guarded: str, tmp_path: Path) -> None:
+    for options in (
+        (),
+        ("--token-file", str(tmp_path / "trainer"), "--operator-token-file", str(tmp_path / "trainer")),
+    ):
+        result = CliRunner().invoke(main, ["acceptance", guarded, *options, *SMALL])
+        assert result.exit_code == 3, result.output
 
 
 @pytest.fixture
@@ -114,6 +168,7 @@ def test_what_a_deployment_must_not_reach() -> None:
     [
         (("embedded", "--target", "nonsense"), "no target"),
         (("embedded", "--token-file", "/nowhere/token"), "/nowhere/token"),
+        (("embedded", "--operator-token-file", "/nowhere/token"), "operator-token-file"),
         (("embedded", "--trajectories", "0"), "trajectories"),
         (("gopher://x",), "gopher"),
         ((), "URL"),

@@ -43,6 +43,10 @@ def test_the_newest_records_come_last_and_the_chain_is_whole(here: Site) -> None
     assert (found["sample_id"], found["batch_id"]) == ("b", batch)
     about = here.ask("operator", "GET", "/v1/audit?sample_id=b").json()["records"]
     assert [record["event"] for record in about] == ["batch_submitted", "execution"]
+    first = found["n"]
+    page = here.ask("operator", "GET", f"/v1/audit?limit=2&after={first - 2}").json()["records"]
+    assert [record["n"] for record in page] == [first - 1, first]
+    assert here.ask("operator", "GET", "/v1/audit?after=1000000").json()["records"] == []
     checked = here.ask("operator", "GET", "/v1/audit/check").json()
     assert checked["faults"] == []
     assert checked["records"] == checked["last"]

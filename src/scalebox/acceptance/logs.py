@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,38 +33,40 @@ def read(places: Sequence[str], prefix: str) -> dict[str, Record]:
     found: dict[str, Record] = {}
     for place in places:
         for line in _lines(place):
-            if prefix.encode() not in line:
-                continue
-            record = _record(line, place)
-            name = next((record[key] for key in _IDS if str(record.get(key, "")).startswith(prefix)), None)
-            if name is not None:
-                known = found.get(name, Record("", ()))
-                denied = {*known.denied, *_texts(record.get("denied")), *_texts(record.get("what"))}
-                found[name] = Record(str(record.get("verdict") or known.verdict), tuple(sorted(denied)))
+            if prefix.encode() in line:
+                note(found, _record(line, place), prefix)
     return found
 
 
-def findings(places: Sequence[str], prefix: str, results: Sequence[VerificationResult]) -> list[Finding]:
-    """Return whether every execution and every denial among `results` is in the logs."""
-    records = read(places, prefix) if places else {}
+def note(found: dict[str, Record], record: Mapping[str, Any], prefix: str) -> None:
+    """Add what a record of a log says to what is known of its sample, whose id begins with `prefix`."""
+    name = next((record[key] for key in _IDS if str(record.get(key, "")).startswith(prefix)), None)
+    if name is not None:
+        known = found.get(name, Record("", ()))
+        denied = {*known.denied, *_texts(record.get("denied")), *_texts(record.get("what"))}
+        found[name] = Record(str(record.get("verdict") or known.verdict), tuple(sorted(denied)))
+
+
+def findings(records: Mapping[str, Record] | None, results: Sequence[VerificationResult]) -> list[Finding]:
+    """Return whether every execution and every denial among `results` is in the logs; None: no log was named."""
+    mend = "set result_log or audit_log on every engine, and name it here by --log or --operator-token-file"
     return [
         find(
             "log.executions",
             "What is not in the log cannot be traced: nobody can say later why a sample was rewarded.",
-            "set result_log or audit_log on every engine, and name it here by --log",
-            lambda: _executions(places, records, results),
+            mend,
+            lambda: _executions(_named(records), results),
         ),
         find(
             "log.denials",
             "A policy that tries the walls is seen by its denials alone, long before one gives way.",
-            "set result_log or audit_log on every engine, and name it here by --log",
-            lambda: _denials(places, records, results),
+            mend,
+            lambda: _denials(_named(records), results),
         ),
     ]
 
 
-def _executions(places: Sequence[str], records: dict[str, Record], results: Sequence[VerificationResult]) -> str:
-    _check_named(places)
+def _executions(records: Mapping[str, Record], results: Sequence[VerificationResult]) -> str:
     missing = [result.id for result in results if result.id not in records]
     if missing:
         raise Failed(f"{len(missing)} of {len(results)} executions are not in the log, such as {_some(missing)}")
@@ -74,8 +76,7 @@ def _executions(places: Sequence[str], records: dict[str, Record], results: Sequ
     return f"all {len(results)} executions, with their verdicts"
 
 
-def _denials(places: Sequence[str], records: dict[str, Record], results: Sequence[VerificationResult]) -> str:
-    _check_named(places)
+def _denials(records: Mapping[str, Record], results: Sequence[VerificationResult]) -> str:
     denied = [result for result in results if result.denied]
     nothing = Record("", ())
     missing = [r.id for r in denied if not {*r.denied} <= {*records.get(r.id, nothing).denied}]
@@ -86,9 +87,10 @@ def _denials(places: Sequence[str], records: dict[str, Record], results: Sequenc
     return f"all {len(denied)} samples to which something was denied, with its name"
 
 
-def _check_named(places: Sequence[str]) -> None:
-    if not places:
-        raise Skipped("no log was named: give --log with the deployment's result_log or audit_log")
+def _named(records: Mapping[str, Record] | None) -> Mapping[str, Record]:
+    if records is None:
+        raise Skipped("no log was named: give --log, or --operator-token-file for the audit log of a server")
+    return records
 
 
 def _lines(place: str) -> Iterator[bytes]:

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from scalebox.acceptance import forgeries, isolation, load, logs
+from scalebox.acceptance.audit import Auditor
 from scalebox.acceptance.isolation import Canary, Target
 from scalebox.acceptance.model import Check, Failed, Finding, find
 from scalebox.client import AsyncScaleBoxClient
@@ -37,8 +38,10 @@ class Report(msgspec.Struct, kw_only=True):
     load: load.Figures
 
 
-async def prove(client: AsyncScaleBoxClient, plan: Plan, progress: Progress = lambda *_: None) -> Report:
-    """Prove a deployment through `client`.
+async def prove(
+    client: AsyncScaleBoxClient, plan: Plan, progress: Progress = lambda *_: None, auditor: Auditor | None = None
+) -> Report:
+    """Prove a deployment through `client`, and `auditor` for what an operator may see.
 
     `progress` is called with what is under way and by how many steps it went on. Raises the client's errors where the
     deployment cannot be used at all, and InputError for a log that cannot be read.
@@ -56,7 +59,12 @@ async def prove(client: AsyncScaleBoxClient, plan: Plan, progress: Progress = la
         canary.close()
     loaded, figures, steps = await load.run(client, plan.load, prefix, lambda count: progress("load", count))
     progress("logs", 0)
-    found += [*loaded, *logs.findings(plan.logs, prefix, [*results, *steps])]
+    records = logs.read(plan.logs, prefix) if plan.logs else None
+    if auditor is not None:
+        records = {**(records or {}), **await auditor.records(prefix)}
+    found += [*loaded, *logs.findings(records, [*results, *steps])]
+    if auditor is not None:
+        found += await auditor.findings()
     passed = all(finding.state != "failed" for finding in found)
     return Report(passed=passed, seconds=time.monotonic() - begun, checks=found, load=figures)
 

@@ -41,6 +41,9 @@ _MARKS = {"passed": ("yes", "green"), "failed": ("NO", "bold red"), "skipped": (
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the tables.")
 @click.option("--token-file", metavar="FILE", help="File with a trainer's token.")
 @click.option(
+    "--operator-token-file", metavar="FILE", help="File with an operator's token: reads the server's audit log."
+)
+@click.option(
     "--target", "targets", multiple=True, metavar="[NAME=]HOST:PORT",
     help="A place that programs under test must not reach; repeatable. In place of a public name, the metadata"
     " address and the host.",
@@ -62,6 +65,7 @@ def acceptance(
     url: str,
     as_json: bool,
     token_file: str | None,
+    operator_token_file: str | None,
     targets: tuple[str, ...],
     canary: str,
     logs: tuple[str, ...],
@@ -95,9 +99,9 @@ def acceptance(
             least_steps_per_s=least_steps_per_s,
         ),
     )  # fmt: skip
-    token = _read_token(token_file)
+    tokens = _read_token(token_file, "--token-file"), _read_token(operator_token_file, "--operator-token-file")
     with _logging(url, settings, plan) as (settings, plan):
-        report = asyncio.run(_prove(url, token, settings, plan, show=not as_json))
+        report = asyncio.run(_prove(url, tokens, settings, plan, show=not as_json))
     if as_json:
         click.echo(json.dumps({"url": url, **msgspec.to_builtins(report)}))
     else:
@@ -120,7 +124,7 @@ def _usual_targets(url: str) -> tuple[Target, ...]:
     return (*map(Target.parse, PUBLIC), host)
 
 
-def _read_token(path: str | None) -> str:
+def _read_token(path: str | None, option: str) -> str:
     if path is None:
         return ""
     try:
@@ -128,7 +132,7 @@ def _read_token(path: str | None) -> str:
             return file.read(_MOST_TOKEN).strip()
     except (OSError, ValueError) as error:
         problem = f"cannot be read: {getattr(error, 'strerror', None) or 'not ASCII'}"
-        raise InputError(problem, source=path, field="--token-file") from None
+        raise InputError(problem, source=path, field=option) from None
 
 
 @contextlib.contextmanager
@@ -145,18 +149,28 @@ def _logging(url: str, settings: Settings, plan: Plan) -> Iterator[tuple[Setting
             yield settings, msgspec.structs.replace(plan, logs=(log,))
 
 
-async def _prove(url: str, token: str, settings: Settings, plan: Plan, *, show: bool) -> Report:
+async def _prove(url: str, tokens: tuple[str, str], settings: Settings, plan: Plan, *, show: bool) -> Report:
+    from scalebox.acceptance.audit import Auditor
     from scalebox.acceptance.load import lengths
     from scalebox.acceptance.proof import prove
     from scalebox.client import AsyncScaleBoxClient
 
+    token, operator = tokens
     more: dict[str, Any] = {"token": token} if token else {}
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=console, transient=True, disable=not (show and console.is_terminal)) as bar:
         task = bar.add_task("", total=sum(lengths(plan.load)))
-        async with AsyncScaleBoxClient(url, settings=settings, **more) as client:
-            return await prove(client, plan, lambda what, steps: bar.update(task, description=what, advance=steps))
+        async with contextlib.AsyncExitStack() as stack:
+            auditor = (
+                await stack.enter_async_context(Auditor(url, operator, token or settings.token)) if operator else None
+            )
+            client = await stack.enter_async_context(AsyncScaleBoxClient(url, settings=settings, **more))
+
+            def show_on(what: str, steps: int) -> None:
+                bar.update(task, description=what, advance=steps)
+
+            return await prove(client, plan, show_on, auditor)
 
 
 def _print(report: Report) -> None:

@@ -13,6 +13,7 @@ import re
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from litestar.connection import ASGIConnection
@@ -34,6 +35,8 @@ _PORT = re.compile(r":\d*\Z")
 #: How many wrong tokens an address may show within so many seconds before it is told to wait; and all of them together.
 WRONG_TOKENS, ALL_WRONG_TOKENS, WINDOW_S = 20, 200, 60.0
 _MOST_ADDRESSES = 10_000
+#: Hosts whose kind is known without another look: nearly every request has the same.
+_REMEMBERED = 32
 
 
 def authentication(context: Context) -> Callable[[ASGIApp], ASGIApp]:
@@ -113,7 +116,11 @@ def is_open(scope: Scope) -> bool:
 
 def is_local(server: Any) -> bool:
     """Return whether the server's end of a connection is a loopback address, or no network address at all."""
-    host = server[0] if server else ""
+    return _is_loopback(server[0] if server else "")
+
+
+@lru_cache(_REMEMBERED)
+def _is_loopback(host: str) -> bool:
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
@@ -137,6 +144,7 @@ def is_cross_site(server: Any, host: str, origin: str | None) -> bool:
     return _is_address(server[0] if server else "") and origin is not None and origin.partition("://")[2] != host
 
 
+@lru_cache(_REMEMBERED)
 def _is_address(text: str) -> bool:
     try:
         ipaddress.ip_address(text)

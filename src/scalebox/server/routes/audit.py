@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -30,11 +32,19 @@ def handlers(context: Context) -> list[Any]:
 
     @get("/v1/audit", summary="The newest records", guards=[needs(Role.OPERATOR)], tags=["audit"])
     async def newest(
-        request: AnyRequest, limit: FromQuery[int] = 100, event: FromQuery[str] = "", sample_id: FromQuery[str] = ""
+        request: AnyRequest,
+        limit: FromQuery[int] = 100,
+        event: FromQuery[str] = "",
+        sample_id: FromQuery[str] = "",
+        after: FromQuery[int] = -1,
     ) -> Response[Any]:
-        """Return the newest records, the oldest of them first; of one event or sample, where one is named."""
+        """Return the newest records, the oldest of them first; of one event or sample, where one is named.
+
+        With `after`, the oldest beyond the record of that number: page by page, that is all there is.
+        """
         most = max(1, min(limit, _MOST))
-        return answer(request, {"records": await asyncio.to_thread(_newest, folder(), most, event, sample_id)})
+        found = await asyncio.to_thread(_records, folder(), most, event, sample_id, after)
+        return answer(request, {"records": found})
 
     @get("/v1/audit/check", summary="Whether the log is whole", guards=[needs(Role.OPERATOR)], tags=["audit"])
     async def checked(request: AnyRequest) -> Response[Any]:
@@ -44,13 +54,17 @@ def handlers(context: Context) -> list[Any]:
     return [newest, checked]
 
 
-def _newest(folder: str, most: int, event: str, sample_id: str) -> list[Any]:
-    found: deque[Any] = deque(maxlen=most)
-    for _, _, line in records(folder):
+def _records(folder: str, most: int, event: str, sample_id: str, after: int) -> list[Any]:
+    found = _matching(folder, event, sample_id, max(0, after))
+    return list(deque(found, maxlen=most)) if after < 0 else list(islice(found, most))
+
+
+def _matching(folder: str, event: str, sample_id: str, after: int) -> Iterator[Any]:
+    for _, _, line in records(folder, after):
         # Most lines are passed over by a look at their bytes: only those that may be meant are read.
         if event.encode() in line and sample_id.encode() in line:
             record = msgspec.json.decode(line)
             about = (record.get("sample_id"), *record.get("ids", ()))
-            if event in ("", record.get("event")) and (not sample_id or sample_id in about):
-                found.append(record)
-    return list(found)
+            wanted = event in ("", record.get("event")) and (not sample_id or sample_id in about)
+            if wanted and record["n"] > after:
+                yield record

@@ -13,6 +13,8 @@ from scalebox.core.errors import ScaleBoxError
 #: What stands for the line before the first.
 FIRST = "0" * 64
 _TAIL = 64 * 1024
+#: Length of the end of a file's name: the number of its first record, and what follows.
+_DIGITS = len("000000000001.jsonl")
 
 
 class Link(msgspec.Struct):
@@ -30,12 +32,23 @@ def log_files(folder: str) -> list[str]:
     return [os.path.join(folder, name) for name in sorted(names)]
 
 
-def records(path: str) -> Iterator[tuple[str, int, bytes]]:
-    """Yield (file, line number, line without its newline) of a log: a folder, or one of its files. Raises OSError."""
-    for file in log_files(path) if os.path.isdir(path) else [path]:
+def records(path: str, after: int = 0) -> Iterator[tuple[str, int, bytes]]:
+    """Yield (file, line number, line without its newline) of a log: a folder, or one of its files. Raises OSError.
+
+    Files of a folder that hold no record beyond number `after` are left out.
+    """
+    for file in _files_beyond(path, after) if os.path.isdir(path) else [path]:
         with open(file, "rb") as stream:
             for number, line in enumerate(stream, 1):
                 yield file, number, line
+
+
+def _files_beyond(folder: str, after: int) -> list[str]:
+    files = log_files(folder)
+    begins = [int(number) if (number := file[-_DIGITS:].partition(".")[0]).isdigit() else 0 for file in files]
+    return [
+        file for place, file in enumerate(files) if all(begin > after + 1 for begin in begins[place + 1 : place + 2])
+    ]
 
 
 class Checked(msgspec.Struct, kw_only=True):
