@@ -4,9 +4,9 @@
 
 Programs are those of examples/rollouts.jsonl, of the golden tables and of the hostile suite; they need no data. Prints
 tables in Markdown: verdicts by tier, and each program whose verdicts differ or are wrong; with --costs, those of a
-start and of a case. A hostile program may have more than one right verdict. The exit code is 1 where a verdict is none of the
-right ones. Programs in other languages are `unknown` where the toolchain is missing. Results are kept in a folder, so
-that a run which was broken off goes on where it was; --report prints what is there.
+start and of a case. A hostile program may have more than one right verdict. The exit code is 1 where a verdict is
+none of the right ones. Programs in other languages are `unknown` where the toolchain is missing. Results are kept in a
+folder, so that a run which was broken off goes on where it was; --report prints what is there.
 """
 
 from __future__ import annotations
