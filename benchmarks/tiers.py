@@ -1,18 +1,19 @@
 """The same 300 programs under every isolation tier that works here: their verdicts, and what each tier costs.
 
-    python benchmarks/tiers.py [--tiers NAME,…] [--every N] [--python PATH] [--json FILE]
+    python benchmarks/tiers.py [--tiers NAME,…] [--every N] [--python PATH] [--folder FOLDER] [--report | --costs]
 
 Programs are those of examples/rollouts.jsonl, of the golden tables and of the hostile suite; they need no data. Prints
-tables in Markdown: verdicts by tier, each program whose verdicts differ or are wrong, and the cost of a start and of a
-case. A hostile program may have more than one right verdict. The exit code is 1 where a verdict is none of the right
-ones. Programs in other languages are `unknown` where the toolchain is missing.
+tables in Markdown: verdicts by tier, and each program whose verdicts differ or are wrong; with --costs, those of a
+start and of a case. A hostile program may have more than one right verdict. The exit code is 1 where a verdict is
+none of the right ones. Programs in other languages are `unknown` where the toolchain is missing. Results are kept in a
+folder, so that a run which was broken off goes on where it was; --report prints what is there.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import statistics
+import os
 import sys
 import time
 from collections import Counter
@@ -30,11 +31,12 @@ from tests.hostile.native_programs import NATIVE  # noqa: E402
 from tests.hostile.programs import ATTACKS  # noqa: E402
 from tests.hostile.system_calls import SYSTEM_CALLS  # noqa: E402
 
-from scalebox import Limits, ScaleBoxClient, Settings  # noqa: E402
-from scalebox.core.result import VerificationResult  # noqa: E402
+from scalebox import Limits, Settings  # noqa: E402
+from scalebox.parse import parse_sample  # noqa: E402
 from scalebox.sandbox import conformance, tiers  # noqa: E402
 from scalebox.sandbox.batch import Case  # noqa: E402
 from scalebox.sandbox.jail import Jail  # noqa: E402
+from scalebox.worker import Verifier  # noqa: E402
 
 VARIANTS = ("namespace", "process", "container:crun", "container:runc", "gvisor")
 _GOLDEN = (
@@ -44,7 +46,7 @@ _GOLDEN = (
 _ROLLOUTS, _ATTACKS, _CALLS, _NATIVE = 110, 86, 20, 14
 _WALL_S = 10.0
 _ECHO = b"print(input()[::-1])\n"
-_STARTS, _BATCHES, _BATCH = 5, 5, 40
+_STARTS, _BATCHES, _BATCH = 7, 40, 5
 
 
 class Program(NamedTuple):
@@ -80,15 +82,37 @@ def _spread(items: Sequence[Any], count: int) -> list[Any]:
     return [items[index * len(items) // count] for index in range(count)]
 
 
-def verify(tier: str, chosen: Sequence[Program], python: str) -> list[VerificationResult]:
-    """Return the results of the programs in one tier, by one worker."""
-    settings = Settings(tier=tier, workers=1, cache="off", interpreter=python)
-    with ScaleBoxClient(settings=settings) as client:
-        return list(client.fetch(client.submit_batch([program.record for program in chosen]), timeout=7200))
+def verify(tier: str, chosen: Sequence[Program], python: str, folder: Path) -> list[str]:
+    """Return the verdicts of the programs in one tier, by one worker; those that `folder` has are not found anew."""
+    file = folder / f"{tier.replace(':', '-')}.jsonl"
+    known = _known(file)
+    settings = Settings(tier=tier, cache="off", interpreter=python)
+    verifier = Verifier(settings, sorted(os.sched_getaffinity(0))[:1])
+    try:
+        with file.open("ab") as out:
+            for program in chosen:
+                name = program.record["id"]
+                if name not in known:
+                    result, _ = verifier.verify(parse_sample(program.record, settings=settings))
+                    verifier.tidy()
+                    known[name] = str(result.verdict)
+                    out.write(msgspec.json.encode(result) + b"\n")
+                    out.flush()
+    finally:
+        verifier.close()
+    return [known[program.record["id"]] for program in chosen]
+
+
+def _known(file: Path) -> dict[str, str]:
+    lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+    return {result["id"]: result["verdict"] for result in map(json.loads, lines)}
 
 
 def costs(tier: str, python: str) -> tuple[float, float]:
-    """Return the median milliseconds of a jail's start, warmed up and tested, and of a small case in it."""
+    """Return the milliseconds of a jail's start, warmed up and tested, and of a small case in it; the least of some.
+
+    Others on the machine make both longer, and nothing makes them shorter.
+    """
     jail = Jail(tiers.find(tier), conformance.config(python))
     starts, cases = [], []
     try:
@@ -100,11 +124,11 @@ def costs(tier: str, python: str) -> tuple[float, float]:
         jail.open(_ECHO, Limits(), None)
         for _ in range(_BATCHES):
             begun = time.perf_counter()
-            jail.run_batch([Case(stdin=b"abc\n")] * _BATCH)
-            cases.append((time.perf_counter() - begun) / _BATCH)
+            ran = len(jail.run_batch([Case(stdin=b"abc\n")] * _BATCH))
+            cases.append((time.perf_counter() - begun) / ran)
     finally:
         jail.stop()
-    return 1000 * statistics.median(starts), 1000 * statistics.median(cases)
+    return 1000 * min(starts), 1000 * min(cases)
 
 
 def main() -> int:
@@ -113,29 +137,37 @@ def main() -> int:
     parser.add_argument("--tiers", default=",".join(VARIANTS))
     parser.add_argument("--every", type=int, default=1, metavar="N", help="take each Nth program only")
     parser.add_argument("--python", default="", metavar="PATH", help="interpreter of samples")
-    parser.add_argument("--json", metavar="FILE", help="write all results there")
+    parser.add_argument("--folder", default="build/tiers", metavar="FOLDER", help="where results are kept")
+    parser.add_argument("--costs", action="store_true", help="measure what each tier costs, and verify nothing")
+    parser.add_argument("--report", action="store_true", help="run nothing: print what the folder has")
     options = parser.parse_args()
+    folder = Path(options.folder)
+    folder.mkdir(parents=True, exist_ok=True)
     chosen = programs()[:: options.every]
-    found: dict[str, list[VerificationResult]] = {}
-    spent: dict[str, tuple[float, float]] = {}
-    for tier in options.tiers.split(","):
-        probe = tiers.find(tier).probe()
-        if not probe.ok:
-            print(f"{tier} does not work here: {probe.reason}", file=sys.stderr)
-            continue
-        begun = time.monotonic()
-        spent[tier] = costs(tier, options.python)
-        found[tier] = verify(tier, chosen, options.python)
-        print(f"{tier}: {time.monotonic() - begun:.0f} s", file=sys.stderr)
-        if options.json:
-            Path(options.json).write_bytes(msgspec.json.encode({"results": found, "costs": spent}))
-    print(_verdicts(found), _differences(chosen, found), _costs(spent), sep="\n\n")
-    return int(any(_wrong(chosen, results) for results in found.values()))
+    wanted = [tier for tier in options.tiers.split(",") if options.report or _works(tier)]
+    if options.costs:
+        print(_costs({tier: costs(tier, options.python) for tier in wanted}))
+        return 0
+    if options.report:
+        kept = {tier: _known(folder / f"{tier.replace(':', '-')}.jsonl") for tier in wanted}
+        chosen = [program for program in chosen if all(program.record["id"] in known for known in kept.values())]
+        found = {tier: [known[program.record["id"]] for program in chosen] for tier, known in kept.items()}
+    else:
+        found = {tier: verify(tier, chosen, options.python, folder) for tier in wanted}
+    print(f"{len(chosen)} programs", _verdicts(found), _differences(chosen, found), sep="\n\n")
+    return int(any(_is_wrong(chosen, verdicts) for verdicts in found.values()))
 
 
-def _wrong(chosen: Sequence[Program], results: Sequence[VerificationResult]) -> list[str]:
-    pairs = zip(chosen, results, strict=True)
-    return [result.id for program, result in pairs if program.right and result.verdict not in program.right]
+def _works(tier: str) -> bool:
+    probe = tiers.find(tier).probe()
+    if not probe.ok:
+        print(f"{tier} does not work here: {probe.reason}", file=sys.stderr)
+    return probe.ok
+
+
+def _is_wrong(chosen: Sequence[Program], verdicts: Sequence[str]) -> bool:
+    pairs = zip(chosen, verdicts, strict=True)
+    return any(program.right and verdict not in program.right for program, verdict in pairs)
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
@@ -143,16 +175,15 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
 
 
-def _verdicts(found: dict[str, list[VerificationResult]]) -> str:
-    counts = {tier: Counter(str(result.verdict) for result in results) for tier, results in found.items()}
+def _verdicts(found: dict[str, list[str]]) -> str:
+    counts = {tier: Counter(verdicts) for tier, verdicts in found.items()}
     kinds = sorted({verdict for count in counts.values() for verdict in count})
     return _table(["verdict", *found], [[kind, *(counts[tier][kind] for tier in found)] for kind in kinds])
 
 
-def _differences(chosen: Sequence[Program], found: dict[str, list[VerificationResult]]) -> str:
+def _differences(chosen: Sequence[Program], found: dict[str, list[str]]) -> str:
     rows = []
-    for program, results in zip(chosen, zip(*found.values(), strict=True), strict=True):
-        verdicts = [str(result.verdict) for result in results]
+    for program, verdicts in zip(chosen, zip(*found.values(), strict=True), strict=True):
         wrong = [verdict for verdict in verdicts if program.right and verdict not in program.right]
         if len(set(verdicts)) > 1 or wrong:
             rows.append([f"{program.origin}: {program.record['id']}", *verdicts, "|".join(sorted(program.right))])

@@ -14,13 +14,16 @@ from typing import Any
 import pytest
 from tests.golden.table import Row, check_table, stdin
 from tests.hostile.outside import comes_true
+from tests.sandbox.stage import Stage
 
 from scalebox import ScaleBoxClient, Settings
 from scalebox.core.errors import SandboxError
 from scalebox.core.limits import Limits
-from scalebox.sandbox import bundle, conformance, leftovers, tiers
+from scalebox.parse import parse_sample
+from scalebox.sandbox import bundle, conformance, leftovers, oci, tiers
 from scalebox.sandbox.jail import Jail
 from scalebox.sandbox.linux import cgroup, family, owner, tree
+from scalebox.worker import Verifier
 
 VARIANTS = ("container:crun", "container:runc", "gvisor")
 #: Starts a jail, tells its agent, and runs a program in it for as long as it is let.
@@ -34,6 +37,21 @@ jail.start()
 jail.open(b"while True: pass", Limits(cpu_s=600, wall_s=600), None)
 print(jail.agent_pid, flush=True)
 jail.run()
+"""
+#: Opens whatever descriptor or memory of other processes it can, but for the null device.
+_OPENING = """
+import os
+for pid in filter(str.isdigit, os.listdir("/proc")):
+    if int(pid) == os.getpid():
+        print("own")
+        continue
+    for path in [f"/proc/{pid}/mem", *(f"/proc/{pid}/fd/{number}" for number in range(64))]:
+        try:
+            fd = os.open(path, os.O_RDWR)
+        except OSError:
+            continue
+        if os.fstat(fd).st_rdev != os.stat("/dev/null").st_rdev:
+            print(path, os.fstat(fd))
 """
 #: One program for each verdict that the tier has a part in.
 _ROWS = [
@@ -148,6 +166,39 @@ def test_every_promise_holds(variant: str) -> None:
     assert [f"{item.name}: {item.detail}" for item in findings if not (item.ok or item.skipped)] == []
     skipped = [item.name for item in findings if item.skipped and "cgroup" not in item.skipped]
     assert not skipped or variant == "gvisor", "a container promises what the namespace tier does"
+
+
+def test_runc_works_for_ordinary_users(public_library: Path) -> None:
+    if os.geteuid() != 0 or not oci.find("runc"):
+        pytest.skip("needs root, to be somebody else, and runc")
+    lines = "found = tiers.find('container:runc').probe()\nseen['found'] = [found.ok, found.reason]"
+    assert Stage("ordinary", public_library).agent("auto", lines=lines)["found"] == [True, ""]
+
+
+def test_nothing_of_the_agent_can_be_opened_in_gvisor() -> None:
+    jail = Jail(tiers.find("gvisor"), conformance.config(""))
+    if not jail.tier.probe().ok:
+        pytest.skip("gvisor does not work here")
+    try:
+        assert jail.open(_OPENING.encode(), Limits(), None).ok
+        outcome = jail.run()
+    finally:
+        jail.stop()
+    assert outcome.stdout.decode() == "own\n", outcome.stderr.decode()
+
+
+def test_tests_that_are_code_are_refused_in_gvisor() -> None:
+    if not tiers.find("gvisor").probe().ok:
+        pytest.skip("gvisor does not work here")
+    verifier = Verifier(Settings(tier="gvisor", cache="off"), [0])
+    try:
+        record = {"id": "1", "code": "def f(): return 1", "tests": [{"assert": "assert f() == 1"}]}
+        result, _ = verifier.verify(parse_sample(record, settings=verifier._settings))
+    finally:
+        verifier.close()
+    assert result.verdict == "internal_error"
+    assert "do not run in the gvisor tier" in result.message
+    assert "namespace or container" in result.message
 
 
 # -- without a runtime -----------------------------------------------------------------------------------------------

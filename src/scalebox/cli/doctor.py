@@ -56,7 +56,7 @@ class Check(msgspec.Struct, kw_only=True):
 @click.option("--settings", "show_settings", is_flag=True, help="List the settings in force and what they mean.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--config", metavar="FILE", help="Settings file (TOML) instead of scalebox.toml.")
-@click.option("--tier", metavar="NAME", help="Isolation tier: auto, namespace or process.")
+@click.option("--tier", metavar="NAME", help="Isolation tier: auto, namespace, process, container or gvisor.")
 @click.option("--interpreter", metavar="PATH", help="The Python that runs samples.")
 def doctor(
     *,

@@ -25,7 +25,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
 _ENGINE_OPTIONS = (
     config_option,
     click.option("--workers", type=int, metavar="N", help="Worker processes; 0 is one per physical core."),
-    click.option("--tier", metavar="NAME", help="Isolation tier: auto, namespace or process."),
+    click.option("--tier", metavar="NAME", help="Isolation tier: auto, namespace, process, container or gvisor."),
     click.option("--interpreter", metavar="PATH", help="The Python that runs samples."),
     click.option("--profile", metavar="NAME", help="Limits profile of samples that name none."),
     click.option(

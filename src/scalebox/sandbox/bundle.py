@@ -113,9 +113,10 @@ def _linux(shape: Shape) -> dict[str, Any]:
 
 def _process(spec: LaunchSpec, shape: Shape) -> dict[str, Any]:
     user, group = (KEEPER_ID, KEEPER_ID) if shape.own_kernel else (shape.user, shape.group)
+    kept = [*_CAPABILITIES, *_KEEPERS] if shape.own_kernel else []
     if shape.mapped:
         user = group = 0
-    kept = [*_CAPABILITIES, *_KEEPERS] if shape.own_kernel else []
+        kept = kept or ["CAP_SETFCAP"]  # without which nobody maps 0 into a namespace below
     executable = tree.inside(spec.argv[0])
     if shape.own_kernel and not shape.trial:
         # There an unprivileged user's capabilities end with exec: the first program has the agent's own options, and

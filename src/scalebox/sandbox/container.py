@@ -63,6 +63,8 @@ def runtime_at(path: str) -> oci.Runtime:
     if os.path.basename(path) == "crun":
         # It leaves the agent in the control group that this worker made for it, and asks for no other.
         return oci.Runtime(path=path, before=["--cgroup-manager=disabled"])
+    if os.geteuid() != 0:
+        return oci.Runtime(path=path, before=["--rootless=true"])  # which does without a group
     return oci.Runtime(path=path, groups=True)
 
 

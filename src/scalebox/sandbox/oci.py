@@ -127,7 +127,10 @@ def try_out(tier: str, runtime: Runtime, notes: list[str]) -> tiers.Probe:
     try:
         launch(tier, runtime, spec, trial=True)
     except SandboxError as error:
-        return probe.failed(error.step, error.errno, error.problem, notes)
+        found = probe.failed(error.step, error.errno, error.problem, notes)
+        if not found.mend and os.geteuid() != 0:
+            found.mend = "run the engine as root, or take the namespace tier"
+        return found
     return tiers.Probe(ok=True, notes=notes)
 
 

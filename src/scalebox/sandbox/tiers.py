@@ -209,7 +209,7 @@ def _outcome(launcher: subprocess.Popen[bytes], answers: int, runtime: Mapping[s
     for line in text.split(b"\n")[:-1]:
         told |= json.loads(line)
     if runtime:
-        told |= _told_by_runtime(runtime, launcher.returncode)
+        told = _told_by_runtime(runtime, launcher.returncode) | told  # what the first program said is nearer the cause
     failed = told.get("failed")
     if failed is None and "pid" in told and "facts" in told and not timed_out:
         return Launched(pid=told["pid"], facts=told["facts"])
