@@ -46,7 +46,7 @@ class Stage:
         who: dict[str, Any] = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if self.user == "ordinary" else {}
         script = (self._library or Path(__file__).parent) / "player.py"
         done = subprocess.run(
-            [self.python, str(script)], input=json.dumps(wanted), capture_output=True, text=True, timeout=120,
+            [self.python, str(script)], input=json.dumps(wanted), capture_output=True, text=True, timeout=400,
             env=env, cwd="/", check=False, **who,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
