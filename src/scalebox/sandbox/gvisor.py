@@ -1,4 +1,14 @@
-"""The `gvisor` tier: a kernel of its own, in user space, around every worker's jail, by runsc without any daemon."""
+"""The `gvisor` tier: a kernel of its own, in user space, around every worker's jail, made by runsc without any daemon.
+
+What programs call is answered by that kernel: a bug of the machine's is out of reach unless gVisor lets them at
+it. In there the agent and the programs are different users, each case has a seccomp filter, and the scratch space is a
+tmpfs. It does not cover:
+
+- tests that are code of Python, and interactive tasks: these are refused (`worker.py`);
+- the number of processes and threads, which time and memory alone bound, and of files, of which the size is bounded;
+- the environment and the memory maps of agent and compile process, which any program can read;
+- bugs of gVisor itself, and the processor's side channels.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +19,11 @@ from scalebox.core.errors import SandboxError
 from scalebox.sandbox import oci, tiers
 
 _NOTES: Final = [
-    "programs run much more slowly",
+    "tests that are code of Python, and interactive tasks, do not run there",
+    "a process takes some milliseconds more, a system call some microseconds: limits of time are three times as long",
+    "time and memory alone bound the number of processes and threads; the number of files is not bounded",
+    "there is no folder for shared memory: POSIX shared memory fails",
+    "a refused call that does not end a program is not reported",
 ]
 _MEND: Final = "install runsc (Debian, Ubuntu: apt-get install runsc)"
 
@@ -48,9 +62,9 @@ def probe_here() -> tuple[oci.Runtime | None, tiers.Probe]:
     path = oci.find("runsc")
     if not path:
         return None, oci.missing("runsc", _MEND, _NOTES)
-    runtime = oci.Runtime(
-        path=path, before=["--platform=ptrace", "--network=none", "--ignore-cgroups"], own_kernel=True
-    )
+    # The one platform that runs anywhere; the jail is in a control group already.
+    before = ["--platform=ptrace", "--network=none", "--ignore-cgroups"]
+    runtime = oci.Runtime(path=path, before=before, own_kernel=True)
     found = oci.try_out("gvisor", runtime, _NOTES)
     return (runtime if found.ok else None), found
 
