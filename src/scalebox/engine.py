@@ -372,13 +372,18 @@ def _summary(cases: Sequence[CaseResult]) -> Summary:
 
 
 def _reward(result: VerificationResult, name: str, weights: Mapping[str, float], extracted: str) -> None:
-    """Fill in pass rate and reward; a reward that cannot be computed is masked, never a number."""
+    """Fill in pass rate and reward; a reward that cannot be computed is masked, never a number.
+
+    That of a response that no worker has looked at, so that `extracted` is empty, is none.
+    """
+    result.reward, result.masked, result.reward_parts = None, True, {}
     try:
         result.pass_rate = rewards.pass_rate_of(result.cases, weights)
+        if not extracted:
+            return
         reward = rewards.reward_of(name, result, weights, extracted=extracted)
     except Exception:
         _log.exception("the reward %s of sample %s cannot be computed", name, result.id)
-        result.reward, result.masked, result.reward_parts = None, True, {}
         return
     result.reward, result.masked, result.reward_parts = reward.value, reward.masked, reward.parts
 
