@@ -26,17 +26,17 @@ import msgspec
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from tests.golden import test_verdicts as golden  # noqa: E402 - found by the line above
-from tests.hostile.native_programs import NATIVE  # noqa: E402
-from tests.hostile.programs import ATTACKS  # noqa: E402
-from tests.hostile.system_calls import SYSTEM_CALLS  # noqa: E402
+from tests.golden import test_verdicts as golden
+from tests.hostile.native_programs import NATIVE
+from tests.hostile.programs import ATTACKS
+from tests.hostile.system_calls import SYSTEM_CALLS
 
-from scalebox import Limits, Settings  # noqa: E402
-from scalebox.parse import parse_sample  # noqa: E402
-from scalebox.sandbox import conformance, tiers  # noqa: E402
-from scalebox.sandbox.batch import Case  # noqa: E402
-from scalebox.sandbox.jail import Jail  # noqa: E402
-from scalebox.worker import Verifier  # noqa: E402
+from scalebox import Limits, Settings
+from scalebox.parse import parse_sample
+from scalebox.sandbox import conformance, tiers
+from scalebox.sandbox.batch import Case
+from scalebox.sandbox.jail import Jail
+from scalebox.worker import Verifier
 
 VARIANTS = ("namespace", "process", "container:crun", "container:runc", "gvisor")
 _GOLDEN = (

@@ -16,6 +16,7 @@ from scalebox.core.sample import CallTest, JudgeProgram, ProgramTest, PytestTest
 from scalebox.core.settings import Settings
 from scalebox.core.verdicts import Verdict, worst
 from scalebox.core.wire import Again
+from scalebox.execute.afresh import controlled, found_of, has_failed
 from scalebox.execute.doubt import Doubts
 from scalebox.execute.interactive import transcript
 from scalebox.execute.judges import Judge, Unbuilt
@@ -25,7 +26,7 @@ from scalebox.execute.programs import WHY_SHARED
 from scalebox.execute.programs.assembled import Assembled
 from scalebox.execute.programs.ended import TOKEN_BYTES, judged_at_end
 from scalebox.execute.programs.jest import suite_cases
-from scalebox.execute.reported import Labelled, labelled
+from scalebox.execute.reported import Labelled
 from scalebox.execute.runs import Lost, Program, share, value_of
 from scalebox.execute.tested import Part, Run, Tested
 from scalebox.execute.text import shown
@@ -238,7 +239,8 @@ class Verification:
             return
         cases = suite_cases(outcome, token, self.sample.limits, test)
         judged = [
-            self._judged(test, outcome, attempts, (case.verdict, case.detail, float(_failed(case)))) for case in cases
+            self._judged(test, outcome, attempts, (case.verdict, case.detail, float(has_failed(case))))
+            for case in cases
         ]
         named = [
             msgspec.structs.replace(one, id=f"{test.id}.{case.name}", test=test.id)
@@ -289,54 +291,20 @@ class Verification:
     def _run_test(self, tested: Tested, number: int, part: Part) -> None:
         begun = time.perf_counter()
         try:
-            run, found = self._found(tested, number, part)
+            run, found = found_of(tested, number, part, self.sample.limits)
         except Lost as lost:
             self.failed("execute", Verdict.INTERNAL_ERROR, str(lost))
             return
         finally:
             self.run_s += time.perf_counter() - begun
         self.denied += run.solution.denied
-        if isinstance(part.test, PytestTest) and part.test.mutant_control and not any(map(_failed, found)):
-            found = self._controlled(tested, number, found)
+        if isinstance(part.test, PytestTest) and part.test.mutant_control and not any(map(has_failed, found)):
+            found = controlled(tested, number, found)
         # What the program printed is told once, where people look for it.
-        printed = next((at for at, case in enumerate(found) if _failed(case)), 0)
+        printed = next((at for at, case in enumerate(found) if has_failed(case)), 0)
         self._put(
             part.place, [self._tested(part, case, run, at == printed) for at, case in enumerate(found)], run.doubt
         )
-
-    def _found(self, tested: Tested, number: int, part: Part) -> tuple[Run, list[Labelled]]:
-        """Run a test, and once more with fresh copies of a solution that may have passed by counting its calls."""
-        count, as_one = tested.count_of(number), isinstance(part.test, ProgramTest)
-        run = tested.run(number)
-        found = labelled(run, self.sample.limits, assertions=count, as_one=as_one)
-        if any(map(_failed, found)) or not tested.may_count_calls(number):
-            return run, found
-        afresh = tested.run_afresh(number)
-        again = labelled(afresh, self.sample.limits, assertions=count, as_one=as_one)
-        if not afresh.whole:
-            again = self._alone(tested, number, found, [case.name for case in run.report.cases])
-        if not any(map(_failed, again)):
-            return run, found
-        said = "where each call is the first that the program gets: "
-        return afresh, [case._replace(detail=said + case.detail) if _failed(case) else case for case in again]
-
-    def _alone(self, tested: Tested, number: int, found: list[Labelled], names: list[str]) -> list[Labelled]:
-        """Return the cases, two of them from runs of their own: for a program that leaves files for its next copy."""
-        if not all(map(str.isdigit, names)):
-            return found
-        failed = {}
-        for name in dict.fromkeys([*names[1:2], *names[2:][-1:]]):
-            run = tested.run_alone(number, name, [other for other in names if other != name])
-            if run is not None:
-                again = labelled(run, self.sample.limits, assertions=1, as_one=len(found) < len(names))
-                failed.update({case.name: case for case in again if _failed(case)})
-        return [failed.get(case.name, case) for case in found]
-
-    def _controlled(self, tested: Tested, number: int, found: list[Labelled]) -> list[Labelled]:
-        """Return the cases as they are if the tests reject sabotaged copies of the program; else nobody has passed."""
-        kind = tested.passes_sabotaged(number)
-        detail = f"the tests also pass on a copy of the program in which every function is sabotaged ({kind})"
-        return [case._replace(verdict=Verdict.INTERNAL_ERROR, detail=detail) for case in found] if kind else found
 
     def _tested(self, part: Part, case: Labelled, run: Run, printed: bool) -> CaseResult:
         limit, test_id = self._text_limit, part.test.id
@@ -480,10 +448,6 @@ def _placed(build: Build, made: Assembled) -> str:
     """Return what a compiler said, with the line of the code that it is about."""
     said = build.message.removeprefix(f"line {build.line}: ")
     return f"{made.where(build.line)}{said}" if build.line else said
-
-
-def _failed(case: Labelled) -> bool:
-    return case.verdict != Verdict.PASSED
 
 
 def _passed(test: CallTest, frame: Frame, outcome: Outcome) -> CaseResult:
