@@ -137,7 +137,7 @@ class _Item:
             __import__(name)  # with these loaded, functions of the solution have signatures and are known as coroutines
         self._take_names()
         stand_in.install(self._built["imports"])
-        for step in (self._set_up, self._text, self._check_candidate, self._classes, self._functions):
+        for step in (self._set_up, self._text, self._check_candidate, self._classes, self._functions, self._sessions):
             end = step()
             if end != _RAN:
                 return end
@@ -282,6 +282,13 @@ class _Item:
 
     def _functions(self) -> tuple[str, str]:
         return functions.run(self._recorder, self._names, self._built, self._attempt, self._is_tasks)
+
+    def _sessions(self) -> tuple[str, str]:
+        for text in self._built["sessions"]:
+            how = interactive.run(self._recorder, text, self._names, self._side.lost)
+            if how != _RAN:
+                return how
+        return _RAN
 
     def _finish(self) -> tuple[str, str]:
         recorder = self._recorder

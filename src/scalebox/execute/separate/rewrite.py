@@ -94,6 +94,7 @@ def _build(source: str, filename: str, setup: str, modules: frozenset[str]) -> d
     values = evidence.value_classes(tree) | evidence.value_classes(prologue)
     shared = split.reason(tree, source, known) or split.reason(prologue, setup, known)
     calls_check = any("check" in _loads(node) for node in facts.statements(tree, scopes=False))
+    sessions = _sessions(tree) if "doctest" in imported else []
     tests = any(isinstance(node, ast.ClassDef) and node.bases for node in facts.statements(tree))
     tables = Tables()
     tree.body = Instrumenter(known, tables, filename).block(tree.body, _MODULE, _OPEN)
@@ -107,7 +108,7 @@ def _build(source: str, filename: str, setup: str, modules: frozenset[str]) -> d
         "setup": before,
         "filename": filename,
         "doctest": "",
-        "names": None if used & _DYNAMIC or _OWN_MODULE.search(setup + source) else sorted(used),
+        "names": None if sessions or used & _DYNAMIC or _OWN_MODULE.search(setup + source) else sorted(used),
         "own": sorted(known.bound),
         "cases": cases,
         "imports": imported,
@@ -119,9 +120,17 @@ def _build(source: str, filename: str, setup: str, modules: frozenset[str]) -> d
         "shields": tables.shields,
         "lines": {filename: _lines(source), SETUP_NAME: _lines(setup)},
         "value_classes": sorted(values),
-        "one_function": alone,
+        "one_function": alone and not sessions,
         "unittest": tests,
+        "sessions": sessions,
     }
+
+
+def _sessions(tree: ast.Module) -> list[str]:
+    """Return the docstrings with prompts, which a text that imports doctest wants run."""
+    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    found = [ast.get_docstring(node) or "" for node in ast.walk(tree) if isinstance(node, kinds)]
+    return [text for text in found if _PROMPT.search(text)]
 
 
 def _parse_setup(setup: str) -> Any:
@@ -173,6 +182,7 @@ def _doctest(text: str, prologue: Any, setup: str, modules: frozenset[str]) -> d
         "value_classes": sorted(evidence.value_classes(prologue)),
         "one_function": names is not None,
         "unittest": False,
+        "sessions": [],
     }
 
 
