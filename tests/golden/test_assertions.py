@@ -67,7 +67,7 @@ ASSERTIONS = (
     Row("docstrings of a text that imports doctest", "their examples are run", _SQUARE,
         _assert('"""\n>>> f(3)\n9\n"""\nimport doctest\nif __name__ == "__main__":\n    doctest.testmod()\n'), cases=(_PASSED,)),
     Row("docstrings of what a text defines", "not what it makes of a runner's answer is believed", _SQUARE,
-        _assert('def test():\n    """\n    >>> f(3)\n    9\n    >>> f(4)\n    17\n    """\nimport doctest\nassert doctest.testmod().failed == 0\n'), _FALSE),
+        _assert('def test():\n    """\n    >>> f(3)\n    9\n    >>> f(4)\n    17\n    """\nimport doctest\nassert doctest.testmod().failed == 0\n'), _FALSE, cases=(_PASSED, _PASSED, _PASSED, _FALSE)),
     Row("program", "it is one case", _SQUARE, ({"suffix": f"\n{_TWO}"},)),
     Row("program with a false assertion", "one is enough", _SQUARE, ({"suffix": "\nassert f(3) == 9\nassert f(4) == 17\n"},), _FALSE),
     Row("program that ends early", "its tests have not run", f"{_SQUARE}import sys\nsys.exit(0)\n", ({"suffix": f"\n{_TWO}"},), _ERROR),
