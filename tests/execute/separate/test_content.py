@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import collections.abc
 import dataclasses
+import decimal
+import enum
 import itertools
 import json
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,7 +16,7 @@ import pytest
 from tests.execute.separate.pair import solution
 
 SOURCE = """
-import enum, dataclasses
+import collections.abc, decimal, enum, dataclasses
 from typing import NamedTuple
 
 class Color(enum.IntEnum):
@@ -29,6 +33,40 @@ class Text(str):
 class Liar(int):
     def __eq__(self, other): return True
     __hash__ = int.__hash__
+class Stack(list):
+    kept = 3
+    def push(self, item): self.append(item); return self
+class Deeper(Stack): pass
+class Sum(list):
+    def __radd__(self, other): return "mine"
+class Table(collections.OrderedDict): pass
+class Lookup(collections.abc.Mapping):
+    def __getitem__(self, key): return key
+    def __iter__(self): return iter([1])
+    def __len__(self): return 1
+class Amount(decimal.Decimal): pass
+class Kind(type): pass
+class Empty(list):
+    def __len__(self): return 3
+class Holes:
+    def __len__(self): return 3
+    def __iter__(self): return iter([1])
+class Looped:
+    def __init__(self): self.items = [1]
+    def __len__(self): return 3
+    def __getitem__(self, key): return self.items[key]
+class Shrinking(list):
+    def __init__(self): self.lengths = [0, 3]
+    def __len__(self): return self.lengths.pop()
+class Queue:
+    def __init__(self, items): self.items = items
+    def __len__(self): return len(self.items)
+    def __iter__(self):
+        while self.items: yield self.items.pop()
+    def put(self, item): self.items.append(item)
+class Grid:
+    def __len__(self): return 2
+    def __iter__(self): return iter([1, 2, 3, 4])
 class Documented:
     def method(self, x): "Does it."
     @staticmethod
@@ -154,6 +192,102 @@ def test_what_a_class_says_of_itself_is_not_asked(sol: Any) -> None:
     assert not make("Yes", "x") == "y"  # noqa: SIM201
     assert make("Yes", "x") != "y"
     assert make("Items", [liar]) != [4]
+
+
+def test_objects_are_of_the_kinds_that_their_classes_derive_from(sol: Any) -> None:
+    make = sol.get("make")
+    stack, deeper = make("Stack", [1]), make("Deeper", [1])
+    assert isinstance(stack, list)
+    assert isinstance(deeper, (list, dict))
+    assert not isinstance(stack, (dict, tuple))
+    assert isinstance(sol.get("red")(), int)
+    assert isinstance(sol.get("red")(), enum.IntEnum)
+    assert isinstance(sol.get("name")(), str)
+    assert isinstance(make("Table"), collections.OrderedDict)
+    assert isinstance(make("Table"), dict)
+    assert isinstance(make("Lookup"), collections.abc.Mapping)
+    assert isinstance(make("Amount", "1.5"), decimal.Decimal)
+    assert not isinstance(make("Documented"), list)
+    Stack, Deeper = sol.get("Stack"), sol.get("Deeper")
+    assert isinstance(deeper, Stack)
+    assert not isinstance(stack, Deeper)
+    assert type(stack) is Stack
+    assert stack.__class__ == Stack == stack.__class__
+    assert stack.__class__ is Stack([2]).__class__
+    assert stack.__class__ != Deeper
+    assert deeper.__class__ == Deeper != Stack
+    assert {Stack: 1}[stack.__class__] == 1
+    assert stack.__class__.__name__ == "Stack"
+    assert stack.__class__([2]).push(3) == [2, 3]
+    assert stack.__class__.kept == 3
+    assert [kind.name for kind in sol.get("red")().__class__] == ["RED", "BLUE"]
+    with pytest.raises(TypeError):
+        json.dumps(stack)  # as before: what asks in C is not deceived
+
+
+def test_an_object_gives_a_loop_what_it_says_it_has(sol: Any) -> None:
+    make = sol.get("make")
+    for name in ("Empty", "Holes", "Looped"):
+        value = make(name)
+        assert len(value) == 3
+        with pytest.raises(TypeError, match="its length is 3"):
+            all(a == b for a, b in zip(value, [1, 2, 3], strict=False))
+    for name in ("Empty", "Holes"):
+        value = make(name)
+        assert [item for item in value if item > 1] == []
+        with pytest.raises(TypeError, match="its length is 3"):
+            len(value)
+    value = make("Shrinking")
+    assert len(value) == 3
+    with pytest.raises(TypeError, match="its length was 3"):
+        range(len(value))
+
+
+def test_lengths_may_change_with_what_is_done_to_an_object(sol: Any) -> None:
+    make = sol.get("make")
+    queue = make("Queue", [1, 2])
+    assert (len(queue), len(queue)) == (2, 2)
+    queue.put(3)
+    assert len(queue) == 3
+    for _ in queue:
+        break
+    assert len(queue) == 2
+    assert [item for item in queue] == [2, 1]  # noqa: C416 - a loop
+    assert len(queue) == 0
+    for _ in queue:
+        queue.put(5)
+        break
+    grid = make("Grid")
+    assert len(grid) == 2
+    assert sum(item for item in grid) == 10
+    assert len(grid) == 2
+    holes = make("Holes")
+    assert (len(holes), list(holes), len(holes)) == (3, [1], 3)
+    with solution(SOURCE, value_classes=["Holes"]) as named:  # a class that the tests name, for objects that they make
+        holes = named.get("Holes")()
+        assert len(holes) == 3
+        assert sum(item for item in holes) == 1
+    expiring = make("Shrinking")
+    assert len(expiring) == 3
+    time.sleep(0.01)
+    assert len(expiring) == 0
+
+
+def test_plain_data_on_the_left_is_joined_with_content(sol: Any) -> None:
+    make = sol.get("make")
+    assert [0] + make("Stack", [1]) == [0, 1]  # noqa: RUF005
+    assert type([0] + make("Deeper", [1])) is list  # noqa: RUF005
+    assert "a" + sol.get("name")() == "ared"
+    assert [0] + make("Shy", [1]) == [0, 1]  # noqa: RUF005
+    with pytest.raises(TypeError):
+        (0,) + make("Stack", [1])  # noqa: RUF005
+    with pytest.raises(TypeError):
+        [0] + make("Words", {})  # noqa: RUF005
+    with pytest.raises(TypeError):  # what the class says by itself is not asked
+        [0] + make("Sum", [1])  # noqa: RUF005
+    total = [0]
+    total += make("Stack", [1])
+    assert total == [0, 1]
 
 
 def test_methods_say_what_they_do(sol: Any) -> None:

@@ -64,9 +64,10 @@ def _iterator_methods(bridge: Any, state: Callable[[Any], dict[str, Any]]) -> di
     `list`, `tuple`, `sorted` and `list.extend` ask an iterator for its length, and then take all of it before
     any other code of the tests runs; a loop does not ask.
     """
-    operate, verb = bridge.operate, bridge.peer.verb
+    operate, verb, lengths = bridge.operate, bridge.peer.verb, bridge.lengths
 
     def hint(value: Any) -> Any:
+        lengths.forget(value)
         state(value).setdefault(_AHEAD, _Ahead())
         return NotImplemented
 
@@ -74,7 +75,13 @@ def _iterator_methods(bridge: Any, state: Callable[[Any], dict[str, Any]]) -> di
         kept = state(value)
         ahead = kept.get(_AHEAD)
         if ahead is None:
-            return operate("__next__", value)
+            try:
+                item = operate("__next__", value)
+            except StopIteration:
+                lengths.ended(value)
+                raise
+            lengths.took(value)
+            return item
         if not ahead.items and ahead.error is None:
             ahead.items, ahead.error = _checked(verb("drain", value))
         if ahead.items:

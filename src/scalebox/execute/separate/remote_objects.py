@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
-from scalebox.execute.separate import operations, remote_content
+from scalebox.execute.separate import operations, remote_content, remote_kinds
 from scalebox.execute.separate.remote_async import running_loop
+from scalebox.execute.separate.remote_lengths import Lengths
 from scalebox.execute.separate.wire import pack_id
 from scalebox.execute.separate.wire_read import MalformedValue
 
@@ -153,6 +154,7 @@ class Bridge:
         # Classes whose instances the tests may compare and compute with; and those that have come by another way.
         self._value_handles: set[int] = set()
         self._other_handles: set[int] = set()
+        self.lengths = Lengths(self, state)
 
     # --- what proxies are asked for -----------------------------------------------------------
 
@@ -244,6 +246,15 @@ class Bridge:
             made.__name__ = name
             self._forwards[name] = made
         return made
+
+    def _len_method(self, name: str) -> Any:
+        return self.lengths.length()
+
+    def _iter_method(self, name: str) -> Any:
+        return self.lengths.iterate()
+
+    def _looped_item_method(self, name: str) -> Any:
+        return self.lengths.item()
 
     def _simple(self, name: str) -> Any:
         operate = self.operate
@@ -389,12 +400,9 @@ class Bridge:
                 if operations.NUMBERS[special] in numbers:
                     members[special] = self.forward(special)
             return self._build_tuple(name, members, fields, bases)
-        for number in numbers:
-            special = operations.NAMES[number]
-            members[special] = self.forward(special)
-        members.update(remote_content.methods(self, state, plain, "__next__" in members))
+        members.update(self._specials(numbers, plain, bases))
         if data_fields is not None:
-            members["__dataclass_fields__"] = _data_fields(data_fields)
+            members["__dataclass_fields__"] = remote_kinds.data_fields(data_fields)
         if "__await__" in members and "send" in members:
             members.update(self._coroutine_methods())
         if hashable is not True:
@@ -405,9 +413,18 @@ class Bridge:
         if errors:
             return self._build_error(name, members, errors)
         members["__doc__"] = _Documentation(self, members["__doc__"])
-        return RemoteType(
-            name, tuple([base for base in bases if issubclass(base, RemoteObject)]) or (RemoteObject,), members
-        )
+        remote = tuple([base for base in bases if issubclass(base, RemoteObject)])
+        made = RemoteType(name, remote or (RemoteObject,), {**members, **remote_kinds.members(name, bases)})
+        remote_kinds.bind(made)
+        return made
+
+    def _specials(self, numbers: Any, plain: Any, bases: Any) -> dict[str, Any]:
+        """Return the special methods of a class, by name."""
+        members = {operations.NAMES[number]: self.forward(operations.NAMES[number]) for number in numbers}
+        members.update(remote_content.methods(self, state, plain, "__next__" in members))
+        if "__getitem__" in members and "__iter__" not in members:
+            members["__getitem__"] = self.forward("looped_item")
+        return {**remote_kinds.joined(self, bases), **members}
 
     def _build_error(self, name: str, members: dict[str, Any], bases: tuple[Any, ...]) -> Any:
         for special in ("__getattr__", "__dir__"):
@@ -428,7 +445,7 @@ class Bridge:
             members.pop(field, None)
         members["__slots__"] = ()
         members["__getattr__"] = vars(RemoteObject)["__getattr__"]  # properties
-        return RemoteType(name, known or (_named_tuple(name, fields),), members)
+        return RemoteType(name, known or (remote_kinds.named_tuple(name, fields),), members)
 
 
 class _Documentation:
@@ -460,28 +477,6 @@ class _Awaited:
 def _error_text(error: Any) -> str:
     text = vars(error).get("scalebox_text")
     return text if type(text) is str else BaseException.__str__(error)
-
-
-def _data_fields(names: Any) -> dict[str, Any]:
-    """Return what makes a class a dataclass for `dataclasses.fields`, `asdict` and `replace`."""
-    import dataclasses
-
-    found = {}
-    for name in names:
-        if type(name) is not str:
-            raise MalformedValue("bad field of a dataclass")
-        field: Any = dataclasses.field()
-        field.name, field.type, field._field_type = name, object, dataclasses._FIELD  # type: ignore[attr-defined]
-        found[name] = field
-    return found
-
-
-def _named_tuple(name: str, fields: tuple[str, ...]) -> Any:
-    import collections
-
-    made: Any = collections.namedtuple(name, fields)  # type: ignore[misc]
-    del made._field_defaults  # which only the solution knows
-    return made
 
 
 def make_instance(cls: Any) -> Any:
