@@ -13,9 +13,7 @@ import functools
 import os
 from typing import Final
 
-from scalebox.core.errors import SandboxError
 from scalebox.sandbox import oci, tiers
-from scalebox.sandbox.linux import landlock
 
 _NOTES: Final = [
     "the kernel is shared with the rest of the machine: a bug of it may let a program out",
@@ -24,38 +22,23 @@ _NOTES: Final = [
 _MEND: Final = "install crun or runc (Debian, Ubuntu: apt-get install crun)"
 
 
-class _Container:
+class _Container(oci.ContainerTier):
     name = "container"
     strength = 30
-    automatic = False
     slowness = 1.0
     own_kernel = False
 
     def __init__(self, *runtimes: str) -> None:
         """Use the first of these runtimes that works here."""
+        super().__init__()
         self._runtimes = runtimes
-        self._containers: dict[int, oci.Container] = {}
 
     def using(self, variant: str) -> tiers.Tier:
         """Return the same with this runtime alone, a name or a path."""
         return _Container(variant)
 
-    def probe(self) -> tiers.Probe:
-        return probe_here(*self._runtimes)[1]
-
-    def launch(self, spec: tiers.LaunchSpec) -> tiers.Launched:
-        runtime, found = probe_here(*self._runtimes)
-        if runtime is None:
-            raise SandboxError(found.reason, step=found.step, errno=found.errno, mend=found.mend)
-        launched, container = oci.launch(self.name, runtime, spec)
-        self._containers[launched.pid] = container
-        launched.facts |= {"landlock_abi": landlock.abi(), "foreign_files": False, "signal_others": True}
-        return launched
-
-    def cleanup(self, launched: tiers.Launched) -> None:
-        container = self._containers.pop(launched.pid, None)
-        if container is not None:
-            oci.end(launched, container, self._containers)
+    def runtime(self) -> tuple[oci.Runtime | None, tiers.Probe]:
+        return probe_here(*self._runtimes)
 
 
 def runtime_at(path: str) -> oci.Runtime:

@@ -22,7 +22,7 @@ import msgspec
 
 from scalebox.core.errors import SandboxError
 from scalebox.sandbox import bundle, probe, process, tiers
-from scalebox.sandbox.linux import cgroup, family, ids, owner
+from scalebox.sandbox.linux import cgroup, family, ids, landlock, owner
 
 _NUMBERS: Final = itertools.count()
 _LOG_BYTES: Final = 1000
@@ -61,6 +61,41 @@ class Container(msgspec.Struct, kw_only=True):
             cgroup.remove(f"{groups}/{self.name}")
         process.remove_folder(self.folder)
         process.unlock(self.lock)
+
+
+class ContainerTier:
+    """What the tiers have in common that put a container around every worker's jail."""
+
+    name: str
+    strength: int
+    slowness: float
+    own_kernel: bool
+    automatic = False
+
+    def __init__(self) -> None:
+        self._containers: dict[int, Container] = {}
+
+    def runtime(self) -> tuple[Runtime | None, tiers.Probe]:
+        """Return the runtime that is used, and whether one works here."""
+        raise NotImplementedError
+
+    def probe(self) -> tiers.Probe:
+        return self.runtime()[1]
+
+    def launch(self, spec: tiers.LaunchSpec) -> tiers.Launched:
+        runtime, found = self.runtime()
+        if runtime is None:
+            raise SandboxError(found.reason, step=found.step, errno=found.errno, mend=found.mend)
+        launched, container = launch(self.name, runtime, spec)
+        self._containers[launched.pid] = container
+        abi = 0 if self.own_kernel else landlock.abi()
+        launched.facts |= {"landlock_abi": abi, "foreign_files": False, "signal_others": True}
+        return launched
+
+    def cleanup(self, launched: tiers.Launched) -> None:
+        container = self._containers.pop(launched.pid, None)
+        if container is not None:
+            end(launched, container, self._containers)
 
 
 def find(name: str) -> str:

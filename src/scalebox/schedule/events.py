@@ -20,7 +20,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     stuck_s: float = 0.25
     recycle_after: int = 2000
     #: What a worker may take to start, to stop, and to let go of a cancelled job.
-    start_s: float = 60.0
+    start_s: float = 300.0
     stop_s: float = 5.0
     cancel_s: float = 5.0
     #: Starts that fail in a row, with nothing verified in between, until the pool gives up.

@@ -385,7 +385,7 @@ class Bridge:
 
     def _build(self, handle: int, description: Any) -> Any:
         name, qualname, module, doc, bases, numbers, hashable, methods, fields, data_fields, plain = description
-        bases = [self.class_for(base) if type(base) is int else base for base in bases]
+        bases = tuple([self.class_for(base) if type(base) is int else base for base in bases])
         if not all(type(text) is str and len(text) <= _MAX_NAME for text in (name, qualname, module)):
             raise MalformedValue("bad name of a class")
         members: dict[str, Any] = {"_scalebox": self, "__module__": module, "__qualname__": qualname}
