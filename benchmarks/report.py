@@ -44,7 +44,8 @@ def number(value: float | None) -> str:
 def row(figures: dict[str, Any]) -> str:
     """Return one line of the table."""
     more = "; ".join(f"{key} {number(value)}" for key, value in figures.items() if key not in BESIDES)
-    return f"| `{figures['name']}` | " + " | ".join(number(figures[column]) for column in COLUMNS) + f" | {more} |\n"
+    columns = " | ".join(number(figures.get(column)) for column in COLUMNS)
+    return f"| `{figures['name']}` | {columns} | {more} |\n"
 
 
 def main() -> None:
@@ -58,8 +59,8 @@ def main() -> None:
             failed.append(name)
             continue
         kept[name] = figures
+        FIGURES.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
         print(row(figures), end="", flush=True)
-    FIGURES.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
     tier = next((figures["tier"] for figures in kept.values() if "tier" in figures), "no")
     workers = max(figures["workers"] for figures in kept.values())
     where = (

@@ -8,7 +8,9 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 from hypothesis import given, settings
@@ -150,6 +152,22 @@ def test_processes_share_it(tmp_path: Path) -> None:
             str(number).encode() for number in range(100)
         ]
     assert store.facts()["counts"]["hits"] == 300
+
+
+def test_many_may_open_a_new_one_at_once(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        for number in range(30):
+            folder = str(tmp_path / str(number))
+            together = Barrier(8)
+
+            def opened(folder: str = folder, together: Barrier = together) -> bool:
+                together.wait()
+                store = Store(folder, 1 << 20)
+                works = store.works
+                store.close()
+                return works
+
+            assert all(future.result() for future in [pool.submit(opened) for _ in range(8)])
 
 
 def test_a_class_that_was_wrong_is_off_for_all_until_it_is_trusted_again(tmp_path: Path) -> None:

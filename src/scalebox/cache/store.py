@@ -6,13 +6,14 @@ A cache may fail, never its user: where the file cannot be had, read or written,
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import functools
 import hashlib
 import logging
 import os
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 from scalebox.core.folders import make_own
@@ -69,13 +70,14 @@ class Store:
         return self._connection is not None
 
     def _open(self) -> sqlite3.Connection:
-        try:
-            return self._connect()
-        except sqlite3.DatabaseError as error:
-            if isinstance(error, sqlite3.OperationalError):
-                raise
-            self._remove(error)
-            return self._connect()
+        with _alone(self._folder):
+            try:
+                return self._connect()
+            except sqlite3.DatabaseError as error:
+                if isinstance(error, sqlite3.OperationalError):
+                    raise
+                self._remove(error)
+                return self._connect()
 
     def _connect(self) -> sqlite3.Connection:
         os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
@@ -230,6 +232,18 @@ class Store:
         if not self._complained:
             self._complained = True
             _log.warning("the cache %s does not work, and results are not kept: %s", self._path, why)
+
+
+@contextlib.contextmanager
+def _alone(folder: str) -> Iterator[None]:
+    """Let one process at a time open the file: SQLite waits for nobody where two make a new one use its log."""
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        with contextlib.suppress(OSError):  # a file system that cannot lock
+            fcntl.flock(fd, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(fd)
 
 
 _TRUST = """
