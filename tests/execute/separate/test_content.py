@@ -39,7 +39,6 @@ class Stack(list):
 class Deeper(Stack): pass
 class Sum(list):
     def __radd__(self, other): return "mine"
-class Table(collections.OrderedDict): pass
 class Lookup(collections.abc.Mapping):
     def __getitem__(self, key): return key
     def __iter__(self): return iter([1])
@@ -203,8 +202,8 @@ def test_objects_are_of_the_kinds_that_their_classes_derive_from(sol: Any) -> No
     assert isinstance(sol.get("red")(), int)
     assert isinstance(sol.get("red")(), enum.IntEnum)
     assert isinstance(sol.get("name")(), str)
-    assert isinstance(make("Table"), collections.OrderedDict)
-    assert isinstance(make("Table"), dict)
+    assert not isinstance(make("Liar", 1), int)  # its class says itself what it equals
+    assert not isinstance(make("Yes", "x"), str)
     assert isinstance(make("Lookup"), collections.abc.Mapping)
     assert isinstance(make("Amount", "1.5"), decimal.Decimal)
     assert not isinstance(make("Documented"), list)

@@ -13,14 +13,20 @@ from typing import Any
 
 from scalebox.execute.separate.wire_read import MalformedValue
 
+_PLAIN: Any = (int, float, complex, str, bytes, list, tuple, dict, set, frozenset)
 _UNFIT = ("ABC", "Generic", "Protocol")
 BESIDE = "_scalebox_beside"
 #: To these an operand on the left leaves it to say what the sum is: lists, strings and so on have no `__radd__`.
 _JOINED: Any = (list, tuple, str, bytes)
 
 
-def members(name: str, bases: tuple[Any, ...]) -> dict[str, Any]:
-    """Return what makes objects of a class with these bases instances of those that both sides have; see `bind`."""
+def members(name: str, bases: tuple[Any, ...], *, by_content: bool) -> dict[str, Any]:
+    """Return what makes objects of a class with these bases instances of those that both sides have; see `bind`.
+
+    An object of a class below plain data that is not compared by its content is no such data.
+    """
+    if not by_content and any(issubclass(base, _PLAIN) for base in bases):
+        return {}
     both = [vars(base).get(BESIDE, None if "_scalebox" in vars(base) else base) for base in bases]
     fit = [base for base in both if base is not None and not issubclass(base, (type, BaseException))]
     made = _beside(name, tuple([base for base in fit if base.__name__ not in _UNFIT]))

@@ -414,7 +414,8 @@ class Bridge:
             return self._build_error(name, members, errors)
         members["__doc__"] = _Documentation(self, members["__doc__"])
         remote = tuple([base for base in bases if issubclass(base, RemoteObject)])
-        made = RemoteType(name, remote or (RemoteObject,), {**members, **remote_kinds.members(name, bases)})
+        members.update(remote_kinds.members(name, bases, by_content=bool(plain)))
+        made = RemoteType(name, remote or (RemoteObject,), members)
         remote_kinds.bind(made)
         return made
 
