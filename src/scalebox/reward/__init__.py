@@ -18,7 +18,7 @@ import msgspec
 
 from scalebox.core.errors import InputError
 from scalebox.core.result import VerificationResult
-from scalebox.reward._facts import Facts, facts_of, pass_rate_of
+from scalebox.reward._facts import Facts, facts_of, may_be_in_doubt, pass_rate_of
 
 __all__ = ["Reward", "check_reward", "names", "pass_rate_of", "reward_of"]
 
@@ -56,7 +56,7 @@ def reward_of(name: str, result: VerificationResult, weights: Mapping[str, float
     """
     shape = _shaping(name)
     least = shape(facts_of(result, weights, extracted, doubts_pass=False))
-    most = shape(facts_of(result, weights, extracted, doubts_pass=True))
+    most = shape(facts_of(result, weights, extracted, doubts_pass=True)) if may_be_in_doubt(result) else least
     masked = least != most
     return Reward(value=None if masked else math.fsum(least.values()), masked=masked, parts=least)
 

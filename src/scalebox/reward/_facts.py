@@ -57,6 +57,11 @@ def facts_of(result: VerificationResult, weights: Mapping[str, float], extracted
     )
 
 
+def may_be_in_doubt(result: VerificationResult) -> bool:
+    """Return whether the facts may depend on how doubts are taken."""
+    return not result.cases or result.verdict in DOUBTFUL or any(case.verdict in DOUBTFUL for case in result.cases)
+
+
 def pass_rate_of(cases: Sequence[CaseResult], weights: Mapping[str, float]) -> float:
     """Return the weight of passed cases ÷ the weight of all, in [0, 1]; 0 where there are none.
 
