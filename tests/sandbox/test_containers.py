@@ -69,6 +69,14 @@ _ROWS = [
     Row("two", "no file of one case is there in the next",
         "import os\nprint(os.path.exists('left'))\nopen('left', 'w').close()",
         [stdin("", "False\n"), stdin("", "False\n")]),
+    Row("ends", "each case ends as it does", "n = int(input())\nprint(n)\nraise SystemExit(n)",
+        [stdin(f"{n}\n", f"{n}\n") for n in (0, 3, 0)], "runtime_error", cases=("passed", "runtime_error", "passed")),
+    Row("signals", "a later case is killed",
+        "import os\nn = int(input())\nprint(n, flush=True)\nos.kill(os.getpid(), n)",
+        [stdin(f"{n}\n", f"{n}\n") for n in (0, 9)], "runtime_error", cases=("passed", "runtime_error")),
+    Row("later loop", "a later case has no end", "n = input()\nwhile n == '1': pass",
+        [stdin(f"{n}\n", "") for n in (0, 1, 0)], "time_out", limits={"cpu_s": 0.5},
+        cases=("passed", "time_out", "passed")),
 ]  # fmt: skip
 
 

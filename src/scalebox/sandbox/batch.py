@@ -255,7 +255,7 @@ def read_records(file: int, most: int, start: int = 0) -> list[tuple[tuple[int, 
     """Return the records, at most so many, that a compile process has written to `file` from `start` on.
 
     Each comes with its note. A file made larger than they can be, which costs its writer nothing, is not read to the
-    end.
+    end; nor is one with a hole, for no case takes no time.
     """
     size = min(os.fstat(file).st_size - start, most * (_RECORD.size + _NOTE_BYTES))
     data = os.pread(file, max(0, size), start)
@@ -263,6 +263,8 @@ def read_records(file: int, most: int, start: int = 0) -> list[tuple[tuple[int, 
     at = 0
     while len(data) - at >= _RECORD.size and len(records) < most:
         fields = _RECORD.unpack_from(data, at)
+        if not fields[-1]:
+            break
         at += _RECORD.size + fields[0]
         records.append((fields, data[at - fields[0] : at]))
     return records
