@@ -152,9 +152,9 @@ def test_what_is_escaped_is_no_brace(tests: str, left: str) -> None:
     "text",
     [
         "import subprocess", "multiprocessing", "ProcessPoolExecutor()", "require('child_process')", "import pty",
-        "fork()", "popen(1)", "os.system('ls')", "spawn", "spawnSync()", "execv", "execlp", "ProcessBuilder(", "getRuntime()",
-        "Command::new", "new Process", "shell_exec", "proc_open", "empty, processed, forked, Commander",
-        "print(1)", "",
+        "fork()", "popen(1)", "os.system('ls')", "spawn", "spawnSync()", "execv", "execlp", "ProcessBuilder(",
+        "getRuntime()", "Command::new", "new Process", "shell_exec", "proc_open", "print(1)", "",
+        "empty, processed, forked, Commander",
     ],
 )  # fmt: skip
 def test_a_look_before_the_expression_changes_nothing(text: str) -> None:
