@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from scalebox.acceptance import forgeries
 from scalebox.core.errors import BatchNotFound
 from scalebox.core.result import CaseResult, VerificationResult
 from scalebox.core.verdicts import Verdict
@@ -63,11 +64,17 @@ def sound(sample: Sample) -> VerificationResult:
         _, _, step = name.split(".")
         last = int(step) == sample["meta"]["trajectory_steps"] - 1
         result.verdict = Verdict.PASSED if last else Verdict.OUTPUT_MISMATCH
+    elif name.startswith("forged."):
+        result.verdict = forgeries.FORGED[name.removeprefix("forged.")].verdicts[0]
+        if result.verdict is Verdict.RESOURCE_DENIED:
+            result.denied, result.risk = ["network: socket(AF_INET)"], "high"
     elif name == "isolation.network":
         told = {target: "dropped: EACCES" for target, *_ in json.loads(sample["tests"][0]["stdin"])}
         result.verdict, result.denied = Verdict.RESOURCE_DENIED, ["network: socket(AF_INET)"]
+        result.risk = "high"
         result.cases = [says(told)]
     elif name == "isolation.files":
+        result.verdict = Verdict.OUTPUT_MISMATCH
         result.cases = [says(dict.fromkeys(paths_of(sample), "nothing: FileNotFoundError"))]
     return result
 

@@ -86,6 +86,12 @@ def guarded(tmp_path: Path) -> Iterator[str]:
             server.terminate()
 
 
+def events(folder: Path, event: str, **wanted: Any) -> list[dict[str, Any]]:
+    """Return the records of an audit log that are of an event and have these fields."""
+    found = [json.loads(line) for file in folder.iterdir() for line in file.read_bytes().splitlines()]
+    return [one for one in found if one["event"] == event and wanted.items() <= one.items()]
+
+
 def test_a_server_with_tokens_is_proved_by_a_trainers_and_an_operators(
     guarded: str, target: str, tmp_path: Path
 ) -> None:
@@ -96,7 +102,13 @@ def test_a_server_with_tokens_is_proved_by_a_trainers_and_an_operators(
     assert [check for check in report["checks"] if check["state"] != "passed"] == []
     assert result.exit_code == 0
     told = {check["name"]: check["detail"] for check in report["checks"]}
-    assert {"log.executions", "log.denials", "log.chain", "access.roles"} <= told.keys()
+    assert {"log.executions", "log.denials", "log.blocked", "log.chain", "access.roles"} <= told.keys()
+    assert {(one["logged"], one["amiss"], one["integrity"]) for one in report["blocked"]} == {(True, "", "separate")}
+    assert len(report["blocked"]) > 15
+    (batch_id,) = {one["batch_id"] for one in report["blocked"]}
+    (executed,) = events(tmp_path / "audit", "execution", sample_id=report["blocked"][-1]["sample_id"])
+    assert (executed["batch_id"], executed["reward"]) == (batch_id, 0)
+    assert "resource_denied" in {one["verdict"] for one in report["blocked"]}
     # An operator's token in the trainer's place proves no wall between the two.
     result = invoke(guarded, "--json", "--token-file", operator, *own)
     report = json.loads(result.stdout)
@@ -151,7 +163,10 @@ def test_a_failure_is_explained(broken: list[dict[str, Any]], target: str, tmp_p
     assert result.exit_code == 1
     assert "forged.flood.stdin failed: it scored" in result.stdout
     assert "why it matters" in result.stdout
-    assert "1 failed, 2 not tried" in result.stdout  # no log was named
+    assert "1 failed, 3 not tried" in result.stdout  # no log was named
+    rows = [line.split() for line in result.stdout.splitlines() if line.startswith("forged.flood.stdin ")]
+    # In the table of all checks, in that of what is hostile, and explained.
+    assert [row[1:3] for row in rows] == [["NO", "it"], ["NO", "passed"], ["failed:", "it"]]
     assert (broken[0]["url"], broken[0]["token"]) == ("http://127.0.0.1:9", "sb-secret")
 
 

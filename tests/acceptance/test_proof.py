@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tests.acceptance.stub import Deployment, Sample, Spoil, name_of, paths_of, says
 
-from scalebox.acceptance import forgeries
+from scalebox.acceptance import forgeries, logs
 from scalebox.acceptance.isolation import Target
 from scalebox.acceptance.load import Load, lengths, step_of
 from scalebox.acceptance.model import Finding
@@ -62,6 +62,14 @@ def is_wrong(_: Sample, result: VerificationResult) -> None:
     result.verdict, result.reward = Verdict.COMPILE_ERROR, 0.0
 
 
+def shares_a_process(_: Sample, result: VerificationResult) -> None:
+    result.integrity = "shared"
+
+
+def is_harmless(_: Sample, result: VerificationResult) -> None:
+    result.risk = "none"
+
+
 def gets_through(_: Sample, result: VerificationResult) -> None:
     result.cases = [says({"loopback": "dropped: EACCES", "the database": "reached: ECONNREFUSED"})]
 
@@ -91,6 +99,9 @@ def test_a_sound_deployment(tmp_path: Path) -> None:
     assert all(finding.why and finding.mend and finding.detail for finding in report.checks)
     assert len({finding.name for finding in report.checks}) == len(report.checks)
     assert report.load.steps == sum(lengths(LOAD))
+    hostile = {finding.name for finding in report.checks if finding.name.startswith(("forged.", "isolation."))}
+    assert {one.check for one in report.blocked} == hostile - {"isolation.control"}
+    assert all(one.logged and not one.amiss and one.verdict in one.documented for one in report.blocked)
 
 
 @pytest.mark.parametrize(
@@ -99,6 +110,10 @@ def test_a_sound_deployment(tmp_path: Path) -> None:
         ("forged.early-exit.call", scores, "it scored"),
         ("forged.early-exit.call", scores_a_little, "it scored"),
         ("forged.forged-frames.call", is_masked, "masked"),
+        ("forged.early-exit.call", is_wrong, "it is compile_error, documented is runtime_error"),
+        ("forged.flood.stdin", shares_a_process, "shared a process"),
+        ("forged.fetched-answers.stdin", is_harmless, "its risk is none"),
+        ("isolation.network", is_wrong, "documented is output_mismatch or resource_denied"),
         ("honest.stdin", is_wrong, "a right program is compile_error"),
         ("isolation.network", gets_through, "the database (reached: ECONNREFUSED)"),
         ("isolation.network", says_nothing, "did not run to its end"),
@@ -110,9 +125,11 @@ def test_a_sound_deployment(tmp_path: Path) -> None:
 def test_a_broken_one(
     tmp_path: Path, name: str, change: Callable[[Sample, VerificationResult], None], evidence: str
 ) -> None:
-    found = failures(proof(Deployment(tmp_path / "log", on(name, change))))
+    report = proof(Deployment(tmp_path / "log", on(name, change)))
+    found = failures(report)
     assert list(found) == [name]
     assert evidence in found[name].detail
+    assert [one.check for one in report.blocked if one.amiss] == ([] if name.startswith("honest.") else [name])
 
 
 @pytest.mark.parametrize("change", [scores, is_masked, is_wrong])
@@ -146,29 +163,88 @@ def test_an_execution_that_is_not_in_the_log(tmp_path: Path) -> None:
     deployment = Deployment(tmp_path / "log")
     deployment.logged = lambda sample: name_of(sample) not in ("load.0.1", "isolation.network")
     found = failures(proof(deployment))
-    assert set(found) == {"log.executions", "log.denials"}
+    assert set(found) == {"log.executions", "log.denials", "log.blocked"}
     assert "2 of" in found["log.executions"].detail
 
 
-def test_a_log_of_events_in_a_folder(tmp_path: Path) -> None:
+def events_of(result: VerificationResult, batch: str, **wrong: Any) -> list[dict[str, Any]]:
+    """Return what an audit log says of a sample."""
+    said: dict[str, Any] = {
+        "verdict": result.verdict,
+        "reward": result.reward,
+        "masked": result.masked,
+        "denied": result.denied,
+    }
+    said |= {"integrity": result.integrity, "risk": result.risk}
+    submitted = {"event": "batch_submitted", "batch_id": batch, "ids": [result.id]}
+    return [submitted, {"event": "execution", "batch_id": batch, "sample_id": result.id} | said | wrong]
+
+
+def with_events(tmp_path: Path, name: str = "", **wrong: Any) -> Report:
+    """Return the report on a sound deployment whose audit log has something wrong of one sample."""
     deployment = Deployment(tmp_path / "log")
     folder = tmp_path / "audit"
     folder.mkdir()
     proof(deployment)  # for the prefix of its ids to be of another run
 
-    def spoil(_: Sample, result: VerificationResult) -> None:
-        record = {"event": "execution", "sample_id": result.id, "verdict": result.verdict}
-        denials = [{"event": "access_denied", "sample_id": result.id, "what": result.denied}] if result.denied else []
+    def spoil(sample: Sample, result: VerificationResult) -> None:
+        batch = "b-0" if name_of(sample).partition(".")[0] in ("forged", "isolation", "honest") else "b-n"
+        events = events_of(result, batch, **(wrong if name_of(sample) == name else {}))
         with (folder / "audit-1.jsonl").open("a") as file:
-            file.writelines(json.dumps(line) + "\n" for line in [record, *denials])
+            file.writelines(json.dumps(line) + "\n" for line in events)
 
     deployment.spoil = spoil
-    assert failures(proof(deployment, logs=(str(folder),))) == {}
+    deployment.batches.clear()
+    return proof(deployment, logs=(str(folder),))
+
+
+def test_a_log_of_events_in_a_folder(tmp_path: Path) -> None:
+    report = with_events(tmp_path)
+    assert failures(report) == {}
+    assert {one.batch_id for one in report.blocked} == {"b-0"}
+    assert "each in its batch" in next(f.detail for f in report.checks if f.name == "log.blocked")
+
+
+def test_denials_of_their_own_count_for_their_sample() -> None:
+    found: dict[str, logs.Record] = {}
+    for record in (
+        {"event": "execution", "sample_id": "a.1", "verdict": "resource_denied"},
+        {"event": "access_denied", "sample_id": "a.1", "what": ["network"]},
+    ):
+        logs.note(found, record, "a")
+    assert (found["a.1"].verdict, found["a.1"].denied) == ("resource_denied", ("network",))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "evidence"),
+    [
+        ({"batch_id": "b-9"}, "executed in the batch b-9, not b-0"),
+        ({"batch_id": ""}, "executed in the batch (none)"),
+        ({"reward": 1.0}, "reward is 1.0 in the log, not 0.0"),
+        ({"masked": True}, "masked is True"),
+        ({"integrity": "shared"}, "integrity is shared"),
+        ({"risk": "none"}, "risk is none in the log, not high"),
+        ({"denied": []}, "no denial of network: socket(AF_INET)"),
+        ({"verdict": "runtime_error"}, "verdict is runtime_error"),
+        ({"sample_id": "another"}, "not in the log"),
+        ({"event": "batch_submitted"}, "verdict is not there in the log"),
+    ],
+)
+def test_a_hostile_sample_that_the_log_does_not_tell_as_it_was(
+    tmp_path: Path, wrong: dict[str, Any], evidence: str
+) -> None:
+    report = with_events(tmp_path, "forged.fetched-answers.stdin", **wrong)
+    found = failures(report)
+    assert evidence in found.pop("log.blocked").detail
+    assert set(found) <= {"log.executions", "log.denials"}
+    assert [one.check for one in report.blocked if not one.logged] == ["forged.fetched-answers.stdin"]
 
 
 def test_no_log_is_said_and_not_passed(tmp_path: Path) -> None:
-    states = {finding.name: finding.state for finding in proof(Deployment(tmp_path / "log"), logs=()).checks}
-    assert (states["log.executions"], states["log.denials"]) == ("skipped", "skipped")
+    report = proof(Deployment(tmp_path / "log"), logs=())
+    states = {finding.name: finding.state for finding in report.checks}
+    assert {states[f"log.{name}"] for name in ("executions", "denials", "blocked")} == {"skipped"}
+    assert {one.logged for one in report.blocked} == {None}
 
 
 def test_logs_that_cannot_be_used(tmp_path: Path) -> None:
@@ -211,7 +287,7 @@ def test_no_two_steps_are_the_same_program() -> None:
 
 
 def test_every_style_has_an_honest_program_beside_its_forgeries() -> None:
-    assert {style for style, _ in forgeries.FORGED.values()} == set(forgeries.HONEST)
+    assert {forgery.style for forgery in forgeries.FORGED.values()} == set(forgeries.HONEST)
 
 
 @pytest.mark.parametrize("text", ["", "host", "host:", ":80", "host:http", "x=host:0", "host:70000"])

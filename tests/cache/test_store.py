@@ -47,7 +47,14 @@ def test_it_is_bounded_and_keeps_what_was_put_last(tmp_path: Path) -> None:
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.lists(st.tuples(st.sampled_from([b"a", b"b", b"c"]), st.one_of(st.none(), st.binary(max_size=50)))))
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from([b"", b"a", b"b" * 64, b"c" * 65, b"c" * 2048]),
+            st.one_of(st.none(), st.binary(max_size=50)),
+        )
+    )
+)
 def test_it_is_as_a_dictionary_and_knows_its_size(steps: list[tuple[bytes, bytes | None]]) -> None:
     model: dict[bytes, bytes] = {}
     with tempfile.TemporaryDirectory() as folder:

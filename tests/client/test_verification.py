@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,6 +28,16 @@ def test_right_and_wrong(client: ScaleBoxClient) -> None:
     assert (right.verdict, right.reward, right.pass_rate) == (Verdict.PASSED, 1.0, 1.0)
     assert (wrong.verdict, wrong.reward, wrong.pass_rate) == (Verdict.OUTPUT_MISMATCH, 0.0, 0.0)
     assert right.tier in ("namespace", "process")
+
+
+@pytest.mark.parametrize("name", ["p" * 65, "p" * 512, "\U0001f4a5" * 512, 'a"b', "a/../b", "\0"])
+def test_ids_may_be_long_and_odd(tmp_path: Path, name: str) -> None:
+    """What is learnt of a problem is kept by its id when a batch ends: nothing may be lost with an engine over that."""
+    with ScaleBoxClient(settings=Settings(workers=1, cache_dir=str(tmp_path))) as client:
+        for _ in range(2):
+            samples = [record("print(2 * int(input()))", id=name, problem_id=name), record("print(6)", id=name)]
+            results = client.fetch(client.submit_batch(samples), timeout=120)
+            assert [(result.id, result.verdict) for result in results] == [(name, Verdict.PASSED)] * 2
 
 
 def test_code_and_responses_that_go_on_with_a_prompt(client: ScaleBoxClient) -> None:

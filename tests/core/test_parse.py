@@ -261,6 +261,8 @@ BAD: list[tuple[dict[str, Any], str, str, str]] = [
           ("", ""), ("a/", "a/"), ("a\0b", r"'a\x00b'"), ("\ud800", r"'\ud800'"), ("x" * 256, repr("x" * 64)),
     )),
     (_stdin(files={"a/b": "", "a": ""}), "tests[0].files.a/b", "a file and a directory", ""),
+    (_stdin(files={"a/b/c": "", "a/b": ""}), "tests[0].files.a/b/c", "a/b is a file and a directory", ""),
+    (_stdin(files={"a/b/c": "", "a": "", "ab": ""}), "tests[0].files.a/b/c", "a is a file and a directory", ""),
     (_stdin(files={"a": "x" * 101 * 1024 * 1024}), "tests[0].files", "more than the limit disk_mb", "disk_mb"),
     (_calls(files={"a": ""}), "tests[0].files", "has no files", "leave it out"),
     (_calls(call=...), "tests[0].call", "missing", "name the function"),

@@ -252,6 +252,18 @@ def test_a_trainer_sees_what_a_compiler_says_of_the_program_alone(kind: str, kep
     assert (trainer_view(result, sample).message == "line 1: wrong") is kept
 
 
+def test_how_much_an_output_differs_from_a_hidden_one_is_not_told() -> None:
+    """Guess by guess, it would tell the right one: of `7 8 9`, an output of `7 0 0` differs less than `0 0 0`."""
+    sample = msgspec.structs.replace(_sample("stdin"), held=True)
+    for verdict, told in ((Verdict.OUTPUT_MISMATCH, 1.0), (Verdict.TIME_OUT, 1.0), (Verdict.PASSED, 0.0)):
+        result = _result(sample, [verdict] * 2)
+        for degree in (0.0, 0.125, 1.0):
+            for case in result.cases:
+                case.difference = degree
+            seen = {case.test_id: case.difference for case in trainer_view(result, sample).cases}
+            assert seen == {test.id: told if test.hidden else degree for test in sample.tests}
+
+
 def test_a_trainer_sees_all_of_its_own_tests_and_of_visible_ones() -> None:
     sample = _sample("stdin")
     result = _result(sample, [Verdict.RUNTIME_ERROR, Verdict.PASSED])

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scalebox.cache import Store
 from scalebox.schedule.latency import FACTOR, FLOOR_S, LEAST_RUNS, Latencies, Sketch
 
 SECONDS = st.floats(1e-3, 600.0)
@@ -74,6 +77,16 @@ def test_what_is_known_of_a_problem_outlasts_the_engine() -> None:
     one.learn("p", "batch", [1.0] * LEAST_RUNS)
     one.flush()
     assert Latencies(shelf).soft_s("p", "other") == one.soft_s("p", "batch") > FLOOR_S
+
+
+@pytest.mark.parametrize("name", ["", "p", "p" * 64, "p" * 65, "\U0001f4a5" * 512, "\ud800", "a\0b"])
+def test_a_problem_may_have_any_name(tmp_path: Path, name: str) -> None:
+    """The engine ends where what it has learnt cannot be written."""
+    with contextlib.closing(Store(str(tmp_path / "latencies"), 1 << 20)) as store:
+        one = Latencies(store)
+        one.learn(name, "batch", [1.0] * LEAST_RUNS)
+        one.end("batch", 1e6)
+        assert Latencies(store).soft_s(name, "other") == one.soft_s(name, "batch") > FLOOR_S
 
 
 def test_problems_without_end_are_not_kept_in_memory() -> None:

@@ -52,6 +52,35 @@ def test_the_newest_records_come_last_and_the_chain_is_whole(here: Site) -> None
     assert checked["records"] == checked["last"]
 
 
+@pytest.mark.parametrize("name", ['a"b', "a\\b", "a\nb", "a\0b", "é", "\U0001f4a5", "a/b", "\u2028", "<x>", " "])
+def test_a_sample_is_found_whatever_its_id(here: Site, name: str) -> None:
+    batch = here.ask("trainer", "POST", "/v1/batches", json={"samples": [sample(name)]}).json()["batch_id"]
+    here.ask("trainer", "GET", f"/v1/batches/{batch}/results?wait_s=60")
+    found = here.ask("operator", "GET", "/v1/audit", params={"sample_id": name}).json()["records"]
+    assert [record["event"] for record in found] == ["batch_submitted", "execution"]
+
+
+def test_a_line_that_is_no_record_hides_no_other(tmp_path: Path) -> None:
+    with site(tmp_path) as here:
+        _submit(here, "whole")
+        (file,) = (tmp_path / "audit").iterdir()
+        whole = file.read_bytes()
+        for noise in (
+            b'{"sample_id": "whole"',
+            b"[]",
+            b'"whole"',
+            b"[" * 100_000,
+            b"\xff whole",
+            b'{"event": "whole"}',
+        ):
+            file.write_bytes(noise + b"\n" + whole)
+            for path in ("/v1/audit", "/v1/audit?sample_id=whole", "/v1/audit?after=0"):
+                answer = here.ask("operator", "GET", path)
+                assert answer.status_code == 200, (noise, answer.text)
+                assert any("whole" in record.get("ids", ()) for record in answer.json()["records"])
+            assert _run(str(tmp_path / "audit"), "--sample", "whole").exit_code == 0
+
+
 def test_what_cannot_be_recorded_is_not_done(here: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(_fd: int, _data: bytes) -> int:
         raise OSError(28, "No space left on device")

@@ -38,7 +38,7 @@ PAGES = {
 CANARY = "canary-3f1c"
 #: Fields that a program or a test author fills with text of their own, and that readers do not see.
 HIDDEN = {"message", "integrity_reason", "meta", "denied"}
-HIDDEN_OF_CASES = {"id", "stdout", "stderr", "detail", "text", "transcript", "exit_code", "signal"}
+HIDDEN_OF_CASES = {"id", "stdout", "stderr", "detail", "text", "transcript", "exit_code", "signal", "difference"}
 
 
 def role_of_header(app: ASGIApp) -> ASGIApp:

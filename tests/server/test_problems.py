@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from tests.server.access import Site, site
@@ -41,6 +42,43 @@ def test_an_operator_writes_reads_and_forgets(here: Site) -> None:
     assert here.ask("operator", "GET", path).status_code == 404
     kinds = [record["event"] for record in here.events(problem_id="taco/1 é", client="run", role="operator")]
     assert kinds == ["problem_put"] * 3 + ["problem_delete"] * 2
+
+
+ODD = ["a//b", "a/", "/a", "a/../b", "a%2Fb", "a\\b", "a\0b", "a?b", "a#b", "a\nb", "\U0001f4a5", "x" * 512, "{}", " "]
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_a_problem_is_the_one_that_the_path_names(here: Site, name: str) -> None:
+    """Under another id it would be put in another problem's place, whose samples would be judged by its tests."""
+    path, others = f"/v1/problems/{quote(name, safe='')}", {"a", "a/b", "b", "ab", ""} - {name}
+    put = here.ask("operator", "PUT", path, json=PROBLEM)
+    assert (put.status_code, put.json()["problem_id"], put.json()["version"]) == (201, name, 1)
+    assert here.ask("operator", "GET", path).json()["problem_id"] == name
+    assert here.ask("trainer", "GET", path).json()["problem_id"] == name
+    listed = {one["problem_id"] for one in here.ask("trainer", "GET", "/v1/problems").json()["problems"]}
+    assert (name in listed, listed & others) == (True, set())
+    sample = {"id": "s", "problem_id": name, "code": "print(input())"}
+    assert here.ask("trainer", "POST", "/v1/batches", json={"samples": [sample]}).status_code == 202
+    assert here.ask("operator", "DELETE", path).status_code == 204
+    assert here.ask("operator", "GET", path).status_code == 404
+
+
+def test_a_path_that_is_no_text_names_no_problem(here: Site) -> None:
+    for method in ("PUT", "GET", "DELETE"):
+        answer = here.ask("operator", method, "/v1/problems/a%ff", **({"json": PROBLEM} if method == "PUT" else {}))
+        assert (answer.status_code, answer.json()["error"]["field"]) == (400, "problem_id")
+
+
+def test_answers_cannot_be_guessed_token_by_token(here: Site) -> None:
+    hidden = {"tests": [{"stdin": "", "stdout": "7 8 9"}]}
+    assert here.ask("operator", "PUT", "/v1/problems/guessed", json=hidden).status_code == 201
+    guesses = ["0 0 0", "7 0 0", "7 8 0", "0", "7 8 9 0", "7 8 9"]
+    samples = [{"id": guess, "problem_id": "guessed", "code": f"print({guess!r})"} for guess in guesses]
+    batch = here.ask("trainer", "POST", "/v1/batches", json={"samples": samples}).json()["batch_id"]
+    results = here.ask("trainer", "GET", f"/v1/batches/{batch}/results?wait_s=60").json()["results"]
+    assert [result["cases"][0]["difference"] for result in results] == [1.0] * 5 + [0.0]
+    seen = [here.ask("reader", "GET", f"/v1/telemetry/batches/{batch}/samples/{at}").json() for at in range(6)]
+    assert [one["result"]["cases"][0]["difference"] for one in seen] == [1.0] * 5 + [0.0]
 
 
 @pytest.mark.parametrize(

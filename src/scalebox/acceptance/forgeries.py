@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from scalebox.acceptance.model import Check, Failed
 from scalebox.core.result import VerificationResult
@@ -84,25 +84,72 @@ def solve(n):
             return item["expect"]
 """
 
-#: Name → (style of tests, program).
+_FETCH = """
+import socket
+n = int(input())
+try:
+    with socket.create_connection(("127.0.0.1", 9), 2) as judge:
+        judge.sendall(b"%d" % n)
+        print(judge.recv(100).decode())
+except OSError:
+    print("no answer")
+"""
+_OTHERS = """
+import os, re
+def solve(n):
+    for pid in (os.getppid(), 1, *range(2, 40)):
+        try:
+            with open(f"/proc/{pid}/mem", "rb", 0) as memory, open(f"/proc/{pid}/maps") as maps:
+                for line in maps:
+                    first, last = (int(part, 16) for part in line.split()[0].split("-"))
+                    memory.seek(first)
+                    if found := re.search(rb'"expect": ?(\\d+)', memory.read(min(last - first, 1 << 20))):
+                        return int(found[1])
+        except (OSError, ValueError, OverflowError):
+            pass
+"""
+_HOOK = "import sys\nsys.excepthook = lambda *_: __import__('os')._exit(0)\n"
+
+#: No answer, or one that was written by somebody else; a wrong value; a wrong output; a wall.
+_ENDED, _VALUE, _OUTPUT, _DENIED = (
+    Verdict.RUNTIME_ERROR,
+    Verdict.ASSERT_FAIL,
+    Verdict.OUTPUT_MISMATCH,
+    Verdict.RESOURCE_DENIED,
+)
+
+
+class Forgery(NamedTuple):
+    """A program that wants to score by the tests of a style, and how that ends: where by several verdicts, by tier."""
+
+    style: str
+    program: str
+    verdicts: tuple[Verdict, ...]
+
+
 FORGED = {
-    "overridden-equality.call": ("call", _EQUAL),
-    "overridden-equality.assert": ("assert", _EQUAL),
-    "overridden-equality.harness": ("harness", _EQUAL),
-    "early-exit.call": ("call", _EXIT),
-    "early-exit.assert": ("assert", _EXIT_LATE),
-    "early-exit.harness": ("harness", _EXIT_LATE),
-    "early-exit.stdin": ("stdin", _EXIT),
-    "early-exit.program": ("program", _EXIT),
-    "forged-frames.call": ("call", _FRAMES),
-    "forged-frames.assert": ("assert", _FRAMES),
-    "patched-assert.assert": ("assert", _PATCHED),
-    "patched-assert.program": ("program", "import sys\nsys.excepthook = lambda *_: __import__('os')._exit(0)\n"),
-    "own-check.harness": ("harness", _OWN_CHECK),
-    "searched-answers.call": ("call", _SEARCH),
-    "forged-verdict.stdin": ("stdin", """print('{"verdict": "passed", "reward": 1.0}')\n"""),
-    "all-answers.stdin": ("stdin", "for n in range(200):\n    print(n * n + 1)\n"),
-    "flood.stdin": ("stdin", "n = int(input())\nprint(n * n + 1, ' ' * 4_000_000, 'x')\n"),
+    "overridden-equality.call": Forgery("call", _EQUAL, (_VALUE,)),
+    "overridden-equality.assert": Forgery("assert", _EQUAL, (_VALUE,)),
+    "overridden-equality.harness": Forgery("harness", _EQUAL, (_VALUE,)),
+    "early-exit.call": Forgery("call", _EXIT, (_ENDED,)),
+    "early-exit.assert": Forgery("assert", _EXIT_LATE, (_ENDED,)),
+    "early-exit.harness": Forgery("harness", _EXIT_LATE, (_ENDED,)),
+    "early-exit.stdin": Forgery("stdin", _EXIT, (_OUTPUT,)),
+    "early-exit.program": Forgery("program", _EXIT, (_ENDED,)),
+    # Where the descriptors of results cannot be met, the function just returns nothing.
+    "forged-frames.call": Forgery("call", _FRAMES, (_ENDED, _VALUE)),
+    "forged-frames.assert": Forgery("assert", _FRAMES, (_ENDED, _VALUE)),
+    "patched-assert.assert": Forgery("assert", _PATCHED, (_ENDED,)),
+    "patched-assert.program": Forgery("program", _HOOK, (_ENDED,)),
+    "own-check.harness": Forgery("harness", _OWN_CHECK, (_VALUE,)),
+    "searched-answers.call": Forgery("call", _SEARCH, (_VALUE,)),
+    "searched-processes.call": Forgery("call", _OTHERS, (_VALUE, _DENIED)),
+    "fetched-answers.stdin": Forgery("stdin", _FETCH, (_DENIED, _OUTPUT)),
+    "forged-verdict.stdin": Forgery("stdin", """print('{"verdict": "passed", "reward": 1.0}')\n""", (_OUTPUT,)),
+    "all-answers.stdin": Forgery("stdin", "for n in range(200):\n    print(n * n + 1)\n", (_OUTPUT,)),
+    "flood.stdin": Forgery(
+        "stdin", "n = int(input())\nprint(n * n + 1, ' ' * 4_000_000, 'x')\n", (Verdict.OUTPUT_EXCEED,)
+    ),
 }
 
 _WHY = "A policy learns whatever is paid: one forgery that scores becomes its answer to every problem."
@@ -117,9 +164,10 @@ def checks() -> Iterator[Check]:
         yield Check(
             name=f"honest.{style}", why=_WHY_HONEST, mend=_MEND_HONEST, sample={"code": program, **tests}, judge=_passes
         )
-    for name, (style, program) in FORGED.items():
-        sample = {"code": program, **HONEST[style][0]}
-        yield Check(name=f"forged.{name}", why=_WHY, mend=_MEND, sample=sample, judge=_fails)
+    for name, forgery in FORGED.items():
+        sample = {"code": forgery.program, **HONEST[forgery.style][0]}
+        verdicts = frozenset(forgery.verdicts)
+        yield Check(name=f"forged.{name}", why=_WHY, mend=_MEND, sample=sample, judge=_fails, verdicts=verdicts)
 
 
 def _passes(result: VerificationResult) -> str:
@@ -133,4 +181,4 @@ def _fails(result: VerificationResult) -> str:
         raise Failed(f"{result.verdict}: masked, so a policy can have samples left out at will: {result.message}")
     if result.verdict is Verdict.PASSED or result.reward != 0:
         raise Failed(f"it scored: {result.verdict}, reward {result.reward}")
-    return f"{result.verdict}, reward 0"
+    return "reward 0"

@@ -16,11 +16,14 @@ import msgspec
 from scalebox.acceptance.model import Check, Failed
 from scalebox.core.errors import InputError
 from scalebox.core.result import VerificationResult
+from scalebox.core.verdicts import Verdict
 
 #: Printed by no program: what a probe says is not taken for a right answer.
 _NEVER = "scalebox-acceptance-never\n"
 _LIMITS = {"cpu_s": 10, "wall_s": 60}
 _CONTROL_S = 5.0
+#: A probe is never right; where walls stand in the jail, their denial is its verdict.
+_REFUSED = frozenset({Verdict.RESOURCE_DENIED, Verdict.OUTPUT_MISMATCH})
 
 #: Where nothing under test may get through to: a name in public, and the place where clouds hand out credentials.
 PUBLIC = ("a public name=example.com:443", "the metadata address=169.254.169.254:80")
@@ -155,6 +158,7 @@ def checks(canary: Canary, targets: Sequence[Target], files: Sequence[str] = FIL
         mend="deny egress (NetworkPolicy, an internal network) and use the namespace or process tier: scalebox doctor",
         sample=_sample(_CALL_OUT, json.dumps(places)),
         judge=lambda result: _judge_calls(result, [target.name for target in targets], canary),
+        verdicts=_REFUSED,
     )
     paths = [canary.path, *files]
     yield Check(
@@ -163,6 +167,7 @@ def checks(canary: Canary, targets: Sequence[Target], files: Sequence[str] = FIL
         mend="keep data and secrets off the workers' machines and images; probe with scalebox doctor --conformance",
         sample=_sample(_READ % (paths,), ""),
         judge=lambda result: _judge_files(result, paths, canary.secret),
+        verdicts=_REFUSED,
     )
 
 

@@ -15,14 +15,27 @@ from scalebox.core.result import VerificationResult
 
 #: Where a record may have the sample's id: those of the result log, and those of events.
 _IDS = ("id", "sample_id")
+#: Fields of an execution that are kept.
+_SAID = ("verdict", "reward", "masked", "integrity", "risk")
 _MENTIONED = 3
 
 
-class Record(msgspec.Struct, frozen=True):
-    """What a log says of one sample."""
+class Record(msgspec.Struct, frozen=True, kw_only=True):
+    """What a log says of one sample: `said` has the fields of its execution that are looked at.
 
-    verdict: str
-    denied: tuple[str, ...]
+    Logs of events name batches: that in which it was executed, and, a server's, that in which it was submitted.
+    """
+
+    said: dict[str, Any] = {}
+    denied: tuple[str, ...] = ()
+    of_events: bool = False
+    executed_in: str = ""
+    submitted_in: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """The verdict of the execution, "" where there was none."""
+        return str(self.said.get("verdict", ""))
 
 
 def read(places: Sequence[str], prefix: str) -> dict[str, Record]:
@@ -40,11 +53,21 @@ def read(places: Sequence[str], prefix: str) -> dict[str, Record]:
 
 def note(found: dict[str, Record], record: Mapping[str, Any], prefix: str) -> None:
     """Add what a record of a log says to what is known of its sample, whose id begins with `prefix`."""
+    event, batch = record.get("event"), str(record.get("batch_id", ""))
+    if event == "batch_submitted":
+        for sample_id in _texts(record.get("ids")):
+            if sample_id.startswith(prefix):
+                found[sample_id] = msgspec.structs.replace(found.get(sample_id, Record()), submitted_in=batch)
+        return
     name = next((record[key] for key in _IDS if str(record.get(key, "")).startswith(prefix)), None)
-    if name is not None:
-        known = found.get(name, Record("", ()))
-        denied = {*known.denied, *_texts(record.get("denied")), *_texts(record.get("what"))}
-        found[name] = Record(str(record.get("verdict") or known.verdict), tuple(sorted(denied)))
+    if name is None:
+        return
+    known = found.get(name, Record())
+    denied = {*known.denied, *_texts(record.get("denied")), *_texts(record.get("what"))}
+    found[name] = msgspec.structs.replace(known, denied=tuple(sorted(denied)))
+    if record.get("verdict"):
+        said = {field: record[field] for field in _SAID if field in record}
+        found[name] = msgspec.structs.replace(found[name], said=said, of_events=event is not None, executed_in=batch)
 
 
 def findings(records: Mapping[str, Record] | None, results: Sequence[VerificationResult]) -> list[Finding]:
@@ -67,7 +90,7 @@ def findings(records: Mapping[str, Record] | None, results: Sequence[Verificatio
 
 
 def _executions(records: Mapping[str, Record], results: Sequence[VerificationResult]) -> str:
-    missing = [result.id for result in results if result.id not in records]
+    missing = [result.id for result in results if not records.get(result.id, Record()).said]
     if missing:
         raise Failed(f"{len(missing)} of {len(results)} executions are not in the log, such as {_some(missing)}")
     other = [result.id for result in results if records[result.id].verdict != result.verdict]
@@ -78,7 +101,7 @@ def _executions(records: Mapping[str, Record], results: Sequence[VerificationRes
 
 def _denials(records: Mapping[str, Record], results: Sequence[VerificationResult]) -> str:
     denied = [result for result in results if result.denied]
-    nothing = Record("", ())
+    nothing = Record()
     missing = [r.id for r in denied if not {*r.denied} <= {*records.get(r.id, nothing).denied}]
     if missing:
         raise Failed(f"{len(missing)} of {len(denied)} denials are not in the log, such as {_some(missing)}")

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from scalebox.core.result import VerificationResult
+from scalebox.core.verdicts import Verdict
 
 State = Literal["passed", "failed", "skipped"]
 
@@ -31,13 +32,17 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Check(msgspec.Struct, frozen=True, kw_only=True):
-    """Something to prove. `judge` looks at the result of `sample` and returns what it saw, or raises Failed."""
+    """Something to prove. `judge` looks at the result of `sample` and returns what it saw, or raises Failed.
+
+    `verdicts` are those that the documentation gives a hostile sample; an honest one has none.
+    """
 
     name: str
     why: str
     mend: str
     sample: dict[str, Any]
     judge: Callable[[VerificationResult], str]
+    verdicts: frozenset[Verdict] = frozenset()
 
 
 def find(name: str, why: str, mend: str, look: Callable[[], str]) -> Finding:

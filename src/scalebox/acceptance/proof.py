@@ -9,8 +9,9 @@ from typing import Any
 
 import msgspec
 
-from scalebox.acceptance import forgeries, isolation, load, logs
+from scalebox.acceptance import blocked, forgeries, isolation, load, logs
 from scalebox.acceptance.audit import Auditor
+from scalebox.acceptance.blocked import Blocked
 from scalebox.acceptance.isolation import Canary, Target
 from scalebox.acceptance.model import Check, Failed, Finding, find
 from scalebox.client import AsyncScaleBoxClient
@@ -30,11 +31,12 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Report(msgspec.Struct, kw_only=True):
-    """What was proved, and how fast it went."""
+    """What was proved, what became of each hostile sample, and how fast it went."""
 
     passed: bool
     seconds: float
     checks: list[Finding]
+    blocked: list[Blocked]
     load: load.Figures
 
 
@@ -53,20 +55,25 @@ async def prove(
         progress("probes and forgeries", 0)
         checks = [*isolation.checks(canary, (canary.target, *plan.targets)), *forgeries.checks()]
         control = find("isolation.control", *_CONTROL, lambda: _control(canary))
-        results = await _results(client, checks, prefix, plan.load.patience_s)
-        found = [control, *map(_judged, checks, results)]
+        batch_id, results = await _results(client, checks, prefix, plan.load.patience_s)
+        judged = list(map(_judged, checks, results))
+        found = [control, *judged]
     finally:
         canary.close()
     loaded, figures, steps = await load.run(client, plan.load, prefix, lambda count: progress("load", count))
     progress("logs", 0)
     records = logs.read(plan.logs, prefix) if plan.logs else None
-    if auditor is not None:
-        records = {**(records or {}), **await auditor.records(prefix)}
-    found += [*loaded, *logs.findings(records, [*results, *steps])]
+    of_server = None if auditor is None else await auditor.records(prefix)
+    # What a server's own log lacks of an exploit is not made up for by another log.
+    its_log = records if of_server is None else of_server
+    outcomes = list(zip(results, judged, strict=True))
+    hostile = blocked.section(checks, outcomes, batch_id, its_log, of_server=of_server is not None)
+    records = records if of_server is None else {**(records or {}), **of_server}
+    found += [*loaded, *logs.findings(records, [*results, *steps]), blocked.finding(hostile, its_log)]
     if auditor is not None:
         found += await auditor.findings()
     passed = all(finding.state != "failed" for finding in found)
-    return Report(passed=passed, seconds=time.monotonic() - begun, checks=found, load=figures)
+    return Report(passed=passed, seconds=time.monotonic() - begun, checks=found, blocked=hostile, load=figures)
 
 
 _CONTROL = (
@@ -86,15 +93,21 @@ def _control(canary: Canary) -> str:
 
 async def _results(
     client: AsyncScaleBoxClient, checks: Sequence[Check], prefix: str, patience_s: float
-) -> list[VerificationResult]:
+) -> tuple[str, list[VerificationResult]]:
+    """Return the batch in which the samples of all checks went out, and its results."""
     samples: list[dict[str, Any]] = [
         {"reward": "pass_rate", **check.sample, "id": f"{prefix}.{check.name}"} for check in checks
     ]
     try:
-        return await client.fetch(await client.submit_batch(samples, wait_s=patience_s), timeout=patience_s)
+        batch_id = await client.submit_batch(samples, wait_s=patience_s)
+        return batch_id, await client.fetch(batch_id, timeout=patience_s)
     except TimeoutError as error:
         raise ScaleBoxError(f"the deployment does not answer: {error}") from None
 
 
 def _judged(check: Check, result: VerificationResult) -> Finding:
-    return find(check.name, check.why, check.mend, lambda: check.judge(result))
+    def look() -> str:
+        seen = check.judge(result)
+        return f"{seen}; {blocked.refusal(check, result)}" if check.verdicts else seen
+
+    return find(check.name, check.why, check.mend, look)

@@ -270,6 +270,8 @@ def _check_version(version: int) -> None:
 
 
 def _check(key: bytes, data: bytes) -> bytes:
+    """Return what stands before an entry's data; keys may be ids of problems, longer than a hash takes as its key."""
+    key = key if len(key) <= hashlib.blake2b.MAX_KEY_SIZE else hashlib.blake2b(key).digest()
     return hashlib.blake2b(data, digest_size=_CHECK_BYTES, key=key).digest()
 
 

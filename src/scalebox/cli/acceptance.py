@@ -9,7 +9,7 @@ import os
 import socket
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -17,7 +17,7 @@ import click
 import msgspec
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from scalebox.cli.options import engine_options, load_settings
@@ -26,6 +26,7 @@ from scalebox.core.errors import InputError
 from scalebox.core.settings import Settings
 
 if TYPE_CHECKING:
+    from scalebox.acceptance.blocked import Blocked
     from scalebox.acceptance.isolation import Target
     from scalebox.acceptance.model import Finding
     from scalebox.acceptance.proof import Plan, Report
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 EXIT_FAILED = 1
 _EMBEDDED = "embedded"
 _MOST_TOKEN = 4096
+#: The mark of whether something is in the log, None where there is none.
+_LOGGED = {True: "passed", False: "failed", None: "skipped"}
 _MARKS = {"passed": ("yes", "green"), "failed": ("NO", "bold red"), "skipped": ("not tried", "yellow")}
 
 
@@ -180,12 +183,30 @@ def _print(report: Report) -> None:
         mark, style = _MARKS[finding.state]
         table.add_row(finding.name, Text(mark, style=style), Text(excerpt(finding.detail)))
     console.print(table)
+    _print_blocked(console, report.blocked)
     failed = [finding for finding in report.checks if finding.state == "failed"]
     for finding in failed:
         _explain(console, finding)
     skipped = sum(finding.state == "skipped" for finding in report.checks)
     held = len(report.checks) - len(failed) - skipped
     console.print(f"\n{held} held, {len(failed)} failed, {skipped} not tried, in {report.seconds:.1f} s")
+
+
+def _print_blocked(console: Console, blocked: Sequence[Blocked]) -> None:
+    """Show the hostile samples, each with how it was refused and whether the log says so."""
+    table = Table(
+        Column("hostile", no_wrap=True), "refused", "verdict", "risk", "denied", "in the log", box=None, pad_edge=False
+    )
+    for one in blocked:
+        refused, logged = _MARKS["failed" if one.amiss else "passed"], _MARKS[_LOGGED[one.logged]]
+        table.add_row(
+            one.check, Text(refused[0], style=refused[1]), one.verdict, one.risk,
+            Text(excerpt(", ".join(one.denied))), Text(logged[0], style=logged[1]),
+        )  # fmt: skip
+    console.print()
+    console.print(table)
+    for batch_id, sample_id in {(one.batch_id, one.sample_id.partition(".")[0]) for one in blocked}:
+        console.print(printable(f"Their ids begin with {sample_id}. and their batch is {batch_id}."))
 
 
 def _explain(console: Console, finding: Finding) -> None:

@@ -76,7 +76,9 @@ def _wanted(line: bytes, event: str | None, sample_id: str | None) -> bool:
         return True
     try:
         record = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
+        return False
+    if not isinstance(record, dict):
         return False
     about = (record.get("sample_id"), *record.get("ids", ()))
     return event in (None, record.get("event")) and (sample_id is None or sample_id in about)

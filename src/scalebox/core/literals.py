@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import ast
 import math
+import re
 import threading
 import warnings
 from typing import Any
 
+from scalebox.core.long_literals import Odd, read_long
 from scalebox.core.values import MAX_DEPTH
 
 MAX_CHARACTERS = 64 * 1024 * 1024
 MAX_ITEMS = 4_000_000
+#: Characters from which on a literal is read token by token, and of one that has to be read at once all the same: the
+#: interpreter's parser takes seconds for a megabyte, and holds up all threads.
+LONG, MOST_ODD = 16 * 1024, 256 * 1024
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 #: CPython 3.11 builds syntax trees with one counter for all threads, and raises SystemError where two get in each
 #: other's way (its issue 106905); filters of warnings are not one thread's either.
@@ -32,17 +38,36 @@ def parse_literal(text: str) -> Any:
     """
     if len(text) > MAX_CHARACTERS:
         raise ValueError(f"longer than {MAX_CHARACTERS} characters")
+    text = text.strip()
     try:
-        with _PARSER, warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(text.strip(), mode="eval")
-        return _value(tree.body)
+        if len(text) > LONG:
+            try:
+                return read_long(_sound(text), _parsed)
+            except Odd:
+                if len(text) > MOST_ODD:
+                    mend = "comments, texts side by side or over several lines, or a slip"
+                    raise ValueError(f"no Python literal, or too long for what is in it: {mend}") from None
+        return _parsed(text)
     except SyntaxError as error:
         raise ValueError(f"no Python literal: {error.msg} at character {error.offset or 1}") from None
     except (RecursionError, MemoryError):
         raise ValueError("nested too deeply") from None
     except TypeError as error:
         raise ValueError(str(error)) from None
+
+
+def _parsed(text: str) -> Any:
+    with _PARSER, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tree = ast.parse(text, mode="eval")
+    return _value(tree.body)
+
+
+def _sound(text: str) -> str:
+    """Return a text that no interpreter refuses as source for its characters alone; raises Odd for any other."""
+    if "\0" in text or not (text.isascii() or _SURROGATE.search(text) is None):
+        raise Odd
+    return text
 
 
 def check_plain(value: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from scalebox.core.errors import InputError
@@ -115,14 +115,21 @@ def files_of(files: Any, field: str, limits: Limits) -> dict[str, str]:
         check_file_name(name, path)
         total += len(utf8(text_of(files, name, path), path))
     for name in files:
-        parents = name.split("/")[:-1]
-        clash = next((up for up in ("/".join(parents[:n]) for n in range(1, len(parents) + 1)) if up in files), None)
-        if clash:
+        clash = next((up for up in _parents(name) if up in files), None)
+        if clash is not None:
             raise InputError(f"{clash} is a file and a directory", field=f"{field}.{name}")
     if total > limits.disk_mb * MIB:
         problem = f"{total} bytes are more than the limit disk_mb, {limits.disk_mb} MiB"
         raise InputError(problem, field=field, mend="raise limits.disk_mb")
     return dict(files)
+
+
+def _parents(name: str) -> Iterator[str]:
+    """Yield the folders of a file, the outermost first."""
+    at = name.find("/")
+    while at >= 0:
+        yield name[:at]
+        at = name.find("/", at + 1)
 
 
 def check_file_name(name: Any, field: str) -> None:

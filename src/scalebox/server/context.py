@@ -17,6 +17,7 @@ from scalebox.core.settings import Settings
 from scalebox.problems import ProblemStore
 from scalebox.schedule.cores import worker_cores
 from scalebox.server.access import open_access
+from scalebox.server.aside import Aside
 from scalebox.server.batches import Batches
 from scalebox.server.feed import Feed
 from scalebox.server.journal import Journal
@@ -47,6 +48,7 @@ class Context:
     audit: AuditLog | None = None
     problems: ProblemStore | None = None
     telemetry: Telemetry | None = None
+    aside: Aside = _ABSENT
     draining: bool = False
 
 
@@ -87,6 +89,8 @@ async def open_context(settings: Settings, *, sinks: Sequence[Sink] = ()) -> Asy
             await readiness.prove()
             batches = Batches(settings, journal, feed, emit)
             await batches.start()
+            aside = Aside()
+            stack.callback(aside.close)
             yield Context(
                 settings,
                 client,
@@ -98,6 +102,7 @@ async def open_context(settings: Settings, *, sinks: Sequence[Sink] = ()) -> Asy
                 access.audit,
                 access.problems,
                 telemetry,
+                aside,
             )
             await batches.stop()
         finally:

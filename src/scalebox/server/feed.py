@@ -93,7 +93,7 @@ class Feed:
         self._works[work.id] = (work, deque(places))
         self.turns.add(work.client, work.id, len(places))
         if work.deadline is not None:
-            self._timers[work.id] = self._running.call_at(work.deadline, self._give_up, work.id)
+            self._timers[work.id] = self.loop.call_at(work.deadline, self._give_up, work.id)
         self._pump()
 
     def cancel(self, batch_id: str) -> None:
@@ -116,7 +116,7 @@ class Feed:
             raise _ending()
         if self._direct + len(samples) > self._most_direct:
             raise QueueFull(f"{self._direct} samples are waited for, of at most {self._most_direct} (try again later)")
-        deadline = None if deadline_s is None else self._running.time() + deadline_s
+        deadline = None if deadline_s is None else self.loop.time() + deadline_s
         work = _Direct(client, f"direct-{next(self._numbers)}", deadline, samples)
         if not samples:
             return []
@@ -149,7 +149,8 @@ class Feed:
     # --- into the engine -------------------------------------------------------------------------
 
     @property
-    def _running(self) -> asyncio.AbstractEventLoop:
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """The loop on which all is called."""
         assert self._loop is not None, "the feed is not open"
         return self._loop
 
@@ -169,7 +170,7 @@ class Feed:
         work = each.work
         try:
             samples = work.load(each.places) if work.at_hand else await asyncio.to_thread(work.load, each.places)
-            left = 0.0 if work.deadline is None else max(_NOW_S, work.deadline - self._running.time())
+            left = 0.0 if work.deadline is None else max(_NOW_S, work.deadline - self.loop.time())
             await self._client.submit_batch(samples, deadline_s=left, wait_s=_ROOM_S, batch_id=each.name)
             if work.id in self._given_up or work.id not in self._works:
                 await self._client.cancel(each.name)
@@ -268,7 +269,7 @@ class Feed:
 
     def _take_in(self, event: events.SampleFinished) -> None:
         if event.result.verdict is Verdict.PASSED:
-            self.passed_at = self._running.time()
+            self.passed_at = self.loop.time()
         each = self._slices.get(event.batch_id)
         if each is not None:
             timings = event.result.timings

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import socket
 from collections.abc import Callable
@@ -94,6 +95,9 @@ async def serve(
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS, "scalebox-server"))
     async with open_context(settings) as context:
         server = Draining(context, idle_s)
+        # What is here by now stays: to look through it at each collection would hold up the loop a tenth of a second.
+        gc.collect()
+        gc.freeze()
         serving = asyncio.create_task(server.serve(sockets=[listener]))
         watching = asyncio.create_task(server.idle.watch()) if server.idle is not None else None
         while not server.started and not serving.done():

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-#: Texts in which braces are no braces, in languages that have them.
-_OPAQUE = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.DOTALL)
+#: Texts in which braces are no braces, in languages that have them. What is escaped outside of a text is passed over
+#: with its backslash: else each quote of `"\"\"\"…` would begin a text that is read to the end of the line.
+_OPAQUE = re.compile(r'\\.|//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.DOTALL)
 _PACKAGE = re.compile(r"^[ \t]*package[ \t]+\w+[^\n]*\n?", re.MULTILINE)
 _GO_PACKAGES = ("testing", "fmt", "math", "reflect", "sort", "strings")
 _CPP = "#include <bits/stdc++.h>\n#include <cassert>\nusing namespace std;\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import math
 import secrets
 import signal
 
@@ -76,7 +77,7 @@ async def judged(runner: Runner, request: Submission, *, encoded: bool) -> Judge
         raise InputError(f"language with id {request.language_id} doesn't exist", field="language_id")
     code, stdin = _text(request.source_code, "source_code", encoded), _text(request.stdin, "stdin", encoded)
     expected = None if request.expected_output is None else _text(request.expected_output, "expected_output", encoded)
-    limits = runner.limits(request.cpu_time_limit, _COMPILE_S, max(1, round(request.memory_limit / 1024)))
+    limits = runner.limits(request.cpu_time_limit, _COMPILE_S, _mib(request.memory_limit))
     limits["wall_s"] = max(request.wall_time_limit, request.cpu_time_limit)
     if expected is None:
         result = await runner.run(language, code, stdin, limits)
@@ -114,6 +115,13 @@ def _status(case: CaseResult, *, judge: bool) -> int:
     if case.signal in _BY_SIGNAL:
         return _BY_SIGNAL[signal.Signals(case.signal)]
     return 11 if case.exit_code else _OTHER
+
+
+def _mib(kib: float) -> int:
+    """Return MiB, one at least. Raises InputError for what is no number: a text may say infinity."""
+    if not math.isfinite(kib):
+        raise InputError(f"{kib} makes no sense", field="memory_limit")
+    return max(1, round(kib / 1024))
 
 
 def _text(text: str | None, field: str, encoded: bool) -> str:

@@ -14,6 +14,7 @@ from scalebox.core.result import VerificationResult
 from scalebox.core.sample import StdinTest
 from scalebox.core.settings import Settings
 from scalebox.parse import parse_sample
+from scalebox.server.aside import on_loop
 from scalebox.server.context import Context
 from scalebox.server.errors import Refused
 
@@ -28,6 +29,20 @@ _WALL_SLACK_S = 5.0
 _STARTS_OTHERS = re.compile(
     r"subprocess|multiprocessing|ProcessPool|child_process|\b(?:pty|fork|popen|system|spawn\w*|exec[vl]\w*|ProcessBuilder"
     r"|getRuntime|Command|Process|shell_exec|proc_open)\b"
+)
+#: One of these is in whatever the expression finds; to look for them first takes a tenth of the time in most programs.
+_PARTS_OF_THEM = (
+    "process",
+    "Process",
+    "pty",
+    "fork",
+    "popen",
+    "system",
+    "spawn",
+    "exec",
+    "getRuntime",
+    "Command",
+    "proc_",
 )
 _SHELLS = frozenset({"bash", "r", "perl", "ruby"})
 
@@ -57,7 +72,7 @@ class Runner(NamedTuple):
     def processes_for(self, language: str, *texts: str) -> int:
         """Return how many processes a program of these texts may start."""
         base = self.settings.limits_of(self.settings.profile)
-        starts = language in _SHELLS or any(map(_STARTS_OTHERS.search, texts))
+        starts = language in _SHELLS or any(map(starts_others, texts))
         return max(base.processes, _PROCESSES) if starts else base.processes
 
     async def verify(
@@ -85,7 +100,8 @@ class Runner(NamedTuple):
         if self.context.draining:
             raise Refused(503, "the server is about to end", mend="try again, here or elsewhere", retry_after_s=5)
         sample = msgspec.structs.replace(sample, **more)
-        return (await self.context.feed.run(self.client, [sample], deadline_s=budget))[0]
+        feed = self.context.feed
+        return (await on_loop(feed.loop, feed.run(self.client, [sample], deadline_s=budget)))[0]
 
     async def run(
         self, language: str, code: str, stdin: str, limits: Mapping[str, Any], files: Mapping[str, bytes] | None = None
@@ -101,6 +117,11 @@ class Runner(NamedTuple):
             "limits": {**limits, "processes": self.processes_for(language, code, stdin)},
         }
         return await self.verify(record, files=files)
+
+
+def starts_others(text: str) -> bool:
+    """Return whether a program of this text may start other processes."""
+    return any(part in text for part in _PARTS_OF_THEM) and _STARTS_OTHERS.search(text) is not None
 
 
 def _named(record: Mapping[str, Any], files: Mapping[str, bytes] | None) -> Mapping[str, Any]:

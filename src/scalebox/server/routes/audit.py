@@ -60,11 +60,21 @@ def _records(folder: str, most: int, event: str, sample_id: str, after: int) -> 
 
 
 def _matching(folder: str, event: str, sample_id: str, after: int) -> Iterator[Any]:
+    wanted_texts = [_inside(text) for text in (event, sample_id)]
     for _, _, line in records(folder, after):
         # Most lines are passed over by a look at their bytes: only those that may be meant are read.
-        if event.encode() in line and sample_id.encode() in line:
-            record = msgspec.json.decode(line)
-            about = (record.get("sample_id"), *record.get("ids", ()))
-            wanted = event in ("", record.get("event")) and (not sample_id or sample_id in about)
-            if wanted and record["n"] > after:
-                yield record
+        if not all(text in line for text in wanted_texts):
+            continue
+        try:
+            record = msgspec.json.decode(line, type=dict[str, Any])
+        except (msgspec.MsgspecError, RecursionError):
+            continue  # half of a line that is being written, or what somebody made of it, which the check tells
+        about = (record.get("sample_id"), *record.get("ids", ()))
+        wanted = event in ("", record.get("event")) and (not sample_id or sample_id in about)
+        if wanted and record.get("n", 0) > after:
+            yield record
+
+
+def _inside(text: str) -> bytes:
+    """Return a text as it stands in a line, where quotes and the like are escaped."""
+    return msgspec.json.encode(text)[1:-1]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from typing import Annotated, Any
+from urllib.parse import unquote_to_bytes
 
 import msgspec
 from litestar import Response, delete, get, put
 from litestar.params import FromPath, FromQuery, Parameter
 
+from scalebox.core.errors import InputError
 from scalebox.problems import ProblemStore, check_problem
 from scalebox.problems.store import Described
 from scalebox.server.audit import record
@@ -31,10 +33,10 @@ def handlers(context: Context) -> list[Any]:
         return context.problems
 
     @put("/v1/problems/{problem_id:path}", summary="Keep a problem", guards=operators, tags=tags)
-    async def write(request: AnyRequest, problem_id: FromPath[str]) -> Response[Any]:
+    async def write(request: AnyRequest, problem_id: FromPath[str]) -> Response[Any]:  # noqa: ARG001 - names the parameter
         """Keep a problem, as a new version where it differs from what is kept: 201, else 200."""
-        kept, raw = store(), await object_of(request)
-        problem = await asyncio.to_thread(check_problem, raw, context.settings, problem_id=problem_id[1:])
+        kept, raw, name = store(), await object_of(request), _name(request)
+        problem = await asyncio.to_thread(check_problem, raw, context.settings, problem_id=name)
         tests = len(problem.record["tests"])
         record(context, "problem_put", who=request.user, problem_id=problem.problem_id, tests=tests)
         version, new = await asyncio.to_thread(kept.put, problem, request.user.client)
@@ -44,11 +46,11 @@ def handlers(context: Context) -> list[Any]:
     @get("/v1/problems/{problem_id:path}", summary="One problem", guards=trainers, tags=tags)
     async def read(
         request: AnyRequest,
-        problem_id: FromPath[str],
+        problem_id: FromPath[str],  # noqa: ARG001 - as above
         version: Annotated[int | None, Parameter(ge=1, le=_MOST_VERSION)] = None,
     ) -> Response[Any]:
         """Return a problem: to an operator with all its fields, to a trainer what is told in a list."""
-        name = problem_id[1:]
+        name = _name(request)
         if request.user.role == Role.OPERATOR:
             problem = await asyncio.to_thread(store().find, name, version)
             if problem is not None:
@@ -75,13 +77,25 @@ def handlers(context: Context) -> list[Any]:
         tags=["problems"],
         status_code=204,
     )
-    async def remove(request: AnyRequest, problem_id: FromPath[str]) -> None:
+    async def remove(request: AnyRequest, problem_id: FromPath[str]) -> None:  # noqa: ARG001 - as above
         """Forget a problem's tests, in all versions."""
-        record(context, "problem_delete", who=request.user, problem_id=problem_id[1:])
-        if not await asyncio.to_thread(store().delete, problem_id[1:]):
+        name = _name(request)
+        record(context, "problem_delete", who=request.user, problem_id=name)
+        if not await asyncio.to_thread(store().delete, name):
             raise Refused(404, "no such problem")
 
     return [write, read, listed, remove]
+
+
+def _name(request: AnyRequest) -> str:
+    """Return a problem's id as it stands in the path, where the router takes `a//b`, `a/b/` and `a/b` for one.
+
+    Raises InputError.
+    """
+    try:
+        return unquote_to_bytes(request.scope["raw_path"]).decode().partition("/problems/")[2]
+    except UnicodeDecodeError:
+        raise InputError("is not UTF-8", field="problem_id", mend="write the id as UTF-8, percent-encoded") from None
 
 
 def _public(described: Described) -> dict[str, Any]:

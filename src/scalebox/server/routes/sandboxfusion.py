@@ -72,17 +72,17 @@ def _of_rows() -> list[Any]:
         """Return the data sets held here: none."""
         return []
 
-    @post("/list_ids", status_code=200, sync_to_thread=False)
+    @post("/list_ids", status_code=200, sync_to_thread=True)
     def list_ids(data: JSONBody[PromptsRequest]) -> list[int | str]:
         """Return the ids of the rows that the request carries."""
         return prompts.ids(data)
 
-    @post("/get_prompts", status_code=200, sync_to_thread=False)
+    @post("/get_prompts", status_code=200, sync_to_thread=True)
     def get_prompts(data: JSONBody[PromptsRequest]) -> list[Prompt]:
         """Return the prompts of the rows that the request carries."""
         return prompts.prompts(data)
 
-    @post("/get_prompt_by_id", status_code=200, sync_to_thread=False)
+    @post("/get_prompt_by_id", status_code=200, sync_to_thread=True)
     def get_prompt_by_id(data: JSONBody[PromptsRequest]) -> Prompt:
         """Return the prompt of the row that the request carries."""
         return prompts.prompt_by_id(data)
