@@ -349,6 +349,8 @@ VARIES_ELSEWHERE = {
         "console.log(D\\u{61}te.now())",
         "console.log(this['\\x44ate'].now())",
         "[].constructor.constructor('return D' + 'ate.now()')()",
+        "(() => 1).constructor('return D' + 'ate.now()')()",
+        "const { constructor: c } = () => 1; c('return D' + 'ate.now()')()",
         "Math['ran' + 'dom']()",
         "const r = require('fs').readFileSync; r('/proc/uptime')",
         "const { readFileSync: r } = require('fs'); r('/proc/uptime')",
@@ -380,6 +382,9 @@ def test_a_program_that_may_vary_is_not_kept_in_other_languages(language: str, s
         ("go", 'package main\n\nimport "fmt"\nimport "os"\n\nfunc main() { fmt.Fprintln(os.Stdout, 1) }'),
         ("javascript", "const { readFileSync } = require('fs');\nconsole.log(readFileSync(0, 'utf8'))"),
         ("javascript", "const fs = require(\"node:fs\");\nconsole.error(fs.readFileSync('/dev/stdin', 'utf8'))"),
+        ("javascript", "class A { constructor(x) { this.x = x } exists() { return 1 } }"),
+        ("typescript", "declare var require: any;\nconst assert = require('node:assert');"),
+        ("cpp", "int repeat(int times) { return times * 2; }"),
         ("javascript", "require('readline').createInterface({}).on('line', (x) => console.log(x))"),
     ],
 )  # fmt: skip

@@ -20,12 +20,12 @@ _HEADERS = frozenset(
     " stdexcept streambuf string string_view system_error tuple type_traits unordered_map unordered_set utility"
     " valarray variant vector version assert.h complex.h ctype.h errno.h fenv.h float.h inttypes.h iso646.h"
     " limits.h locale.h malloc.h math.h memory.h stdalign.h stdarg.h stdbool.h stddef.h stdint.h stdio.h stdlib.h"
-    " stdnoreturn.h string.h strings.h tgmath.h uchar.h wchar.h wctype.h".split()
+    " stdnoreturn.h string.h strings.h tgmath.h uchar.h wchar.h wctype.h openssl/md5.h".split()
 )
 _INCLUDE = re.compile(r"(?:#|%:)\s*(?:include(?:_next)?|import)\b\s*(?:<([^>\n]*)>|\"([^\"\n]*)\"|([^\s<\"][^\n]*))")
 _C = re.compile(
-    r"__DATE__|__TIME|\b(?:times?|clock|clock_gettime|gettimeofday|timespec_get\w*|getrusage|ftime|rand|srand|random"
-    r"|srandom|drand48|rand_r|arc4random\w*|getrandom|getentropy|getpid|getppid|gettid|getuid|gethostname|uname|sysconf"
+    r"__DATE__|__TIME|\btimes\s*\(\s*&|\b(?:time|clock|clock_gettime|gettimeofday|timespec_get\w*|getrusage|ftime|rand"
+    r"|srand|random|srandom|drand48|rand_r|arc4random\w*|getrandom|getentropy|getpid|getppid|gettid|getuid|gethostname|uname|sysconf"
     r"|getauxval|syscall|getenv|secure_getenv|environ|random_device|chrono|j?thread|pthread\w*|thrd_\w+|async|atomic\w*"
     r"|execution|fork|vfork|clone|popen|system|exec[lv]\w*|posix_spawn\w*|fopen\w*|fdopen|freopen\w*|tmpfile\w*|tmpnam"
     r"|mkstemp|ifstream|ofstream|fstream|filebuf|filesystem|open|openat|creat|opendir|readlink|dlopen|dlsym|mmap|sbrk"
@@ -44,8 +44,8 @@ _POINTER_IN_PAIR = re.compile(r"\b(?:pair|tuple)\s*<[^;{}()]*\*")
 _ORDERS = re.compile(r"\b(?:multi)?(?:set|map)\s*<|\bpriority_queue\b|\bsort\b|<=>|\b(?:max|min)_element\b")
 _JAVA = re.compile(
     r"\b(?:currentTimeMillis|nanoTime|(?:Local|Zoned|Offset)?Date(?:Time)?|\w*Calendar|Instant|(?:Local|Offset)Time"
-    r"|Year|YearMonth|MonthDay|Clock|TimeZone|ZoneId|Timestamp|Timer\w*|\w*Random\w*|random|UUID|shuffle|Thread|Runnable|Executor\w*"
-    r"|CompletableFuture|parallel\w*|ForkJoin\w*|\w*Concurrent|toConcurrentMap|StructuredTaskScope|hashCode"
+    r"|Year|YearMonth|MonthDay|Clock|TimeZone|ZoneId|Timestamp|Timer\w*|\w*Random\w*|random"
+    r"|UUID|shuffle|Thread|Runnable|Executor\w*|CompletableFuture|parallel\w*|ForkJoin\w*|\w*Concurrent|toConcurrentMap|StructuredTaskScope|hashCode"
     r"|identityHashCode|getenv|getProperty|getProperties|\w*File\w*|Path|Paths|Runtime|Process\w*|reflect|getClass"
     r"|getDeclared\w*|getMethods|getFields|MethodHandles?|VarHandle|Unsafe|ClassLoader|ServiceLoader|ResourceBundle"
     r"|IdentityHashMap|Hashtable|\w*Reference|ReferenceQueue|Cleaner|WeakHashMap|toMap|toSet|toUnmodifiable\w*|groupingBy"
@@ -59,8 +59,9 @@ _JAVA = re.compile(
 _PACKAGES = frozenset(
     "bufio bytes cmp container/heap container/list container/ring encoding/base64 encoding/binary encoding/csv"
     " encoding/hex encoding/json errors fmt hash hash/adler32 hash/crc32 hash/crc64 hash/fnv io iter maps math"
-    " math/big math/bits math/cmplx os regexp slices sort strconv strings testing text/tabwriter unicode unicode/utf16"
-    " unicode/utf8 crypto/md5 crypto/sha1 crypto/sha256 crypto/sha512".split()
+    " math/big math/bits math/cmplx os regexp slices sort strconv strings testing text/tabwriter unicode"
+    " unicode/utf16 unicode/utf8 crypto/md5 crypto/sha1 crypto/sha256 crypto/sha512"
+    " github.com/stretchr/testify/assert github.com/stretchr/testify/require".split()
 )
 _IMPORT = re.compile(r"\bimport\b\s*(?:\(([^)]*)\)?|([^\n;]*))")
 _PACKAGE = re.compile(r"""\s*(?:;|([A-Za-z_]\w*|\.)?\s*["`]([\w./-]+)["`])""")
@@ -74,13 +75,13 @@ _HARMLESS_MODULES = r"(?:node:)?(?:fs|readline|assert|util|events)"
 #: What may vary in JavaScript. It has no tokens: adding a function to a string shows how it is written.
 _SCRIPT = re.compile(
     r"\b(?:Date|Temporal|random|performance|process|crypto|setTimeout|setInterval|setImmediate|Worker|worker_threads|hrtime"
-    r"|os|WeakRef|FinalizationRegistry|async|await|Promise|fetch|child_process|import|global|globalThis|constructor|Intl"
+    r"|os|WeakRef|FinalizationRegistry|async|await|Promise|fetch|child_process|import|global|globalThis|Intl"
     r"|toLocale\w+|eval|Function|__dirname|__filename|module|Atomics|SharedArrayBuffer|Message(?:Channel|Port)"
     r"|BroadcastChannel|AbortSignal|navigator|\w*[sS]tackTrace|createReadStream|readdir\w*|f?l?stat\w*|readFile|open\w*"
-    r"|access\w*|exists\w*|realpath\w*|readlink\w*|mkdtemp\w*|watch\w*|readv?Sync|stack)\b"
-    rf"|{_READS}|\brequire\b(?!\s*\(\s*(['\"`]){_HARMLESS_MODULES}\1\s*\)(?!\s*\[))"
+    r"|access\w*|existsSync|realpath\w*|readlink\w*|mkdtemp\w*|watch\w*|readv?Sync|stack)\b"
+    rf"|{_READS}|\brequire\b(?!\s*:|\s*\(\s*(['\"`]){_HARMLESS_MODULES}\1\s*\)(?!\s*\[))"
     r"|\bconsole\b(?!\s*\.\s*(?:log|error|info|warn|debug|assert|dir|table|group\w*|count\w*)\b)"
-    r"|\b(?:Math|this|fs)\s*\[|\bwith\s*\("
+    r"|\b(?:Math|this|fs)\s*\[|\bwith\s*\(|\.\s*constructor\b|\bconstructor\b(?!\s*\()"
 )
 _WORDS = {"c": _C, "cpp": _C, "cpp20": _C, "java": _JAVA, "go": _GO, "javascript": _SCRIPT, "typescript": _SCRIPT}
 _BLOCK_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
