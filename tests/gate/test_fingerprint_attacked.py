@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 
 import pytest
 from tests.gate.test_fingerprint import of, same
@@ -414,3 +415,26 @@ TOKENS = {
 def test_comments_are_found_as_compilers_find_them(case: str) -> None:
     language, one, other = TOKENS[case]
     assert not same(one, other, language)
+
+
+#: What texts are made long of.
+PARTS = [
+    "/*", "//", "/", "*/ /*", "pair<", "#include<", "#include<a/", '#include"', "include ", "priority_queue<", "set<a",
+    "set<", "set ", "import(", 'import("fmt"', ' "fmt"', "import ", "readFileSync,", "require(", "\\", "\\ ", "\\u",
+    "\\u{0", "\"", "'", "`", '"""', "1'", "(long ", "const ", "Hash", "Set.", ".", "<<", "##", "a", " ", "\r", "{a", "R",
+    "console ", "from ", "import a;",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("language", ["c", "cpp", "java", "go", "javascript", "python"])
+def test_a_long_text_of_whatever_kind_takes_little_time(language: str) -> None:
+    for part in PARTS:
+        begun = time.process_time()
+        for before, behind in (
+            ("", ""),
+            ("package main\nimport (", ""),
+            ("", "} = require('fs')"),
+            ("#include ", ">*/"),
+        ):
+            of(before + part * (100_000 // len(part)) + behind, language)
+        assert time.process_time() - begun < 5, part

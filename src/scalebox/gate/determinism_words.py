@@ -1,7 +1,7 @@
 """Which programs in other languages than Python always do the same: what in their texts says that they may not.
 
 No grammar is known here. A text is searched for words as it is, and without what may stand between or within them:
-comments, lines that go on, escapes.
+comments, lines that go on, escapes. In time that is linear in it, however it is made: what may be long is bounded.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ _HEADERS = frozenset(
     " limits.h locale.h malloc.h math.h memory.h stdalign.h stdarg.h stdbool.h stddef.h stdint.h stdio.h stdlib.h"
     " stdnoreturn.h string.h strings.h tgmath.h uchar.h wchar.h wctype.h openssl/md5.h".split()
 )
-_INCLUDE = re.compile(r"(?:#|%:)\s*(?:include(?:_next)?|import)\b\s*(?:<([^>\n]*)>|\"([^\"\n]*)\"|([^\s<\"][^\n]*))")
+_INCLUDE = re.compile(
+    r"(?:#|%:)\s*(?:include(?:_next)?|import)\b\s*(?:<([^>\n]{0,200})>|\"([^\"\n]{0,200})\"|([^\s<\"][^\n]*))"
+)
 _C = re.compile(
     r"__DATE__|__TIME|\btimes\s*\(\s*&|\b(?:time|clock|clock_gettime|gettimeofday|timespec_get\w*|getrusage|ftime|rand"
     r"|srand|random|srandom|drand48|rand_r|arc4random\w*|getrandom|getentropy|getpid|getppid|gettid|getuid|gethostname|uname|sysconf"
@@ -34,13 +36,13 @@ _C = re.compile(
     r"|intptr_t|execinfo|backtrace|mt19937\w*|shuffle|random_shuffle|omp\w*)\b|%p"
     # Tokens that are pasted may be any word. Pointers, as keys, are in the order of their addresses.
     r"|(?<!,)(?<!, )(?:##|%:%:)|##(?!\s*__VA_ARGS__)|<<\s*&\s*\w"
-    r"|(?:set|map|less|greater|hash)\s*<\s*(?:const\s+)?[\w:]+(?:\s+const)?\s*\*|priority_queue\s*<[^,;>]*\*\s*>"
+    r"|(?:set|map|less|greater|hash)\s*<\s*(?:const\s+)?[\w:]+(?:\s+const)?\s*\*|priority_queue\s*<[^,;>]{0,200}\*\s*>"
     r"|(?:set|map)\s*<\s*(?:std\s*::\s*)?(?:shared|unique|weak)_ptr"
     r"|\(\s*(?:unsigned|signed|long|size_t|u?int64_t|u?intmax_t|ull|ll)[\w\s]*\)\s*(?:&|new\b|malloc\b)"
     r"|reinterpret_cast\s*<\s*(?:std\s*::\s*)?(?:unsigned|long|size_t|u?int)"
 )
 #: Pairs with a pointer in them, and what may put them in order.
-_POINTER_IN_PAIR = re.compile(r"\b(?:pair|tuple)\s*<[^;{}()]*\*")
+_POINTER_IN_PAIR = re.compile(r"\b(?:pair|tuple)\s*<[^;{}()]{0,200}\*")
 _ORDERS = re.compile(r"\b(?:multi)?(?:set|map)\s*<|\bpriority_queue\b|\bsort\b|<=>|\b(?:max|min)_element\b")
 _JAVA = re.compile(
     r"\b(?:currentTimeMillis|nanoTime|(?:Local|Zoned|Offset)?Date(?:Time)?|\w*Calendar|Instant|(?:Local|Offset)Time"
@@ -70,7 +72,7 @@ _GO = re.compile(
     r"\b(?:time|rand|sync)\s*\.|\b(?:go|select|chan|map)\b|%p|\bos\s*\.(?!\s*(?:Stdin|Stdout|Stderr|Exit)\b)|\bmaps\s*\."
     r"|\b(?:Benchmark\w*|AllocsPerRun|Coverage\w*)\b"
 )
-_READS = r"""readFileSync\b(?!\s*\(\s*(?:0\b|['"]/dev/stdin['"])|\s*(?:,[\w\s,]*)?\}\s*=\s*require\b)"""
+_READS = r"""readFileSync\b(?!\s*\(\s*(?:0\b|['"]/dev/stdin['"])|\s*(?:,[\w\s,]{0,200})?\}\s*=\s*require\b)"""
 _HARMLESS_MODULES = r"(?:node:)?(?:fs|readline|assert|util|events)"
 #: What may vary in JavaScript. It has no tokens: adding a function to a string shows how it is written.
 _SCRIPT = re.compile(
@@ -84,7 +86,7 @@ _SCRIPT = re.compile(
     r"|\b(?:Math|this|fs)\s*\[|\bwith\s*\(|\.\s*constructor\b|\bconstructor\b(?!\s*\()"
 )
 _WORDS = {"c": _C, "cpp": _C, "cpp20": _C, "java": _JAVA, "go": _GO, "javascript": _SCRIPT, "typescript": _SCRIPT}
-_BLOCK_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_BLOCK_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _LINE_COMMENT = re.compile(r"//[^\n]*")
 _SPLICE = re.compile(r"\\[ \t]*\r?\n")
 _ESCAPE = re.compile(r"\\(?:u+([0-9a-fA-F]{4})|u\{0*([0-9a-fA-F]{1,6})\}|x([0-9a-fA-F]{2}))")
@@ -137,12 +139,12 @@ def _of_imports(language: str, source: str, own: Collection[str]) -> str:
 
 def _of_packages(source: str) -> str:
     for found in _IMPORT.finditer(_LINE_COMMENT.sub("", source)):
-        rest = found[1] if found[1] is not None else found[2]
-        while rest.strip():
-            one = _PACKAGE.match(rest)
+        named, at = (found[1] if found[1] is not None else found[2]).rstrip(), 0
+        while at < len(named):
+            one = _PACKAGE.match(named, at)
             if one is None:
                 return "imports what cannot be read"
             if one[2] and (one[2] not in _PACKAGES or (one[1] and one[2] == "os")):
                 return f"imports {one[2]}"
-            rest = rest[one.end() :]
+            at = one.end()
     return ""

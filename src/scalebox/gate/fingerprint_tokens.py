@@ -43,7 +43,7 @@ _ANY = r"[^\s/'\"`]|/(?![/*])"
 #: comment elsewhere, and what the compiler is told in comments or pragmas.
 _C_GIVES_UP = (
     r'__LINE__|__FILE__|__COUNTER__|__builtin_(?:LINE|FILE)|source_location|stacktrace|R"|\\\s*\n|\?\?|#\s*line|%:|##'
-    r'|#\s*(?:embed|include\s*")|_Pragma|(?:include\w*|embed)\b[^\n]*<[^>\n]*/[/*]'
+    r'|#\s*(?:embed|include\s*")|_Pragma|(?:include\w*|embed)\b[^\n<]{0,100}<[^>\n]{0,200}/[/*]'
 )
 _C_TOKEN = rf"(?:u8|[uUL])?{_STRING}|(?:u8|[uUL])?{_CHARACTER}|{_NUMBER}|{_WORD}|{_ANY}"
 _CPP = _family(_C_TOKEN, _C_GIVES_UP, "directives")
@@ -91,4 +91,4 @@ def _line_ends(gap: str, where: str) -> str:
 
     In a directive, a block comment is a space even where it goes on to the next line.
     """
-    return gap if where == "everywhere" else re.sub(r"//[^\n]*|/\*.*?\*/", " ", gap, flags=re.DOTALL)
+    return gap if where == "everywhere" else re.sub(r"//[^\n]*|/\*.*?(?:\*/|\Z)", " ", gap, flags=re.DOTALL)
