@@ -421,8 +421,8 @@ def test_comments_are_found_as_compilers_find_them(case: str) -> None:
 PARTS = [
     "/*", "//", "/", "*/ /*", "pair<", "#include<", "#include<a/", '#include"', "include ", "priority_queue<", "set<a",
     "set<", "set ", "import(", 'import("fmt"', ' "fmt"', "import ", "readFileSync,", "require(", "\\", "\\ ", "\\u",
-    "\\u{0", "\"", "'", "`", '"""', "1'", "(long ", "const ", "Hash", "Set.", ".", "<<", "##", "a", " ", "\r", "{a", "R",
-    "console ", "from ", "import a;",
+    "\\u{0", "\"", "'", "`", '"""', "1'", "(long ", "const ", "Hash", "Set.", ".", "<<", "##", "a", " ", "\r", "{a",
+    "R", "console ", "from ", "import a;",
 ]  # fmt: skip
 
 
