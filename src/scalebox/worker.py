@@ -34,7 +34,7 @@ from scalebox.execute.tested import Tested, groups_of, parts_of
 from scalebox.gate.fingerprint import fingerprint
 from scalebox.gate.program import program_of
 from scalebox.languages import python, registry
-from scalebox.languages.toolchain import Missing, Toolchain, prepare, toolchain
+from scalebox.languages.toolchain import Missing, Toolchain, identity_of, prepare, toolchain
 from scalebox.sandbox.jail import Jail, JailConfig
 from scalebox.sandbox.linux import calls
 from scalebox.sandbox.linux.tree import inside
@@ -164,7 +164,7 @@ class Verifier:
         own = fingerprint(sample, source, self._interpreter.version)
         try:
             languages = {sample.language, *([sample.checker.language] if sample.checker else [])}
-            versions = [toolchain(name).version for name in sorted(languages - {python.LANGUAGE.name})]
+            versions = [identity_of(toolchain(name)) for name in sorted(languages - {python.LANGUAGE.name})]
         except Missing:
             return None
         if own.reason:

@@ -7,9 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from scalebox import ScaleBoxClient, Settings, VerificationResult
-from scalebox.cache import Store
+from scalebox.cache import Store, keys_of
+from scalebox.cache import key as module_of_keys
+from scalebox.cache.kept import is_certain
+from scalebox.core.result import CaseResult
+from scalebox.core.sample import Sample
+from scalebox.core.verdicts import Verdict
+from scalebox.languages.toolchain import Toolchain, identity_of
+from scalebox.parse import parse_sample
 
 Verify = Callable[..., list[VerificationResult]]
 
@@ -92,6 +100,63 @@ def test_a_doubt_is_not_kept(verify: Verify) -> None:
     results = verify(*[sample(asleep, tests=[{"stdin": "", "stdout": ""}], limits=limits)] * 2)
     assert [result.cached for result in results] == [False, False]
     assert {result.verdict for result in results} <= {"time_out", "unknown"}
+
+
+def test_what_took_two_runs_to_be_a_time_out_is_not_kept() -> None:
+    one = parse_sample(sample(DOUBLE, limits={"cpu_s": 1.0}), settings=Settings())
+    over = CaseResult(id="0", verdict=Verdict.TIME_OUT, cpu_s=1.2)
+    assert is_certain(VerificationResult(id="s", verdict=Verdict.TIME_OUT, cases=[over]), one)
+    assert not is_certain(VerificationResult(id="s", verdict=Verdict.TIME_OUT, cases=[replace(over, attempts=2)]), one)
+    assert not is_certain(VerificationResult(id="s", verdict=Verdict.TIME_OUT, cases=[replace(over, cpu_s=0.9)]), one)
+    passed = CaseResult(id="0", verdict=Verdict.PASSED, cpu_s=0.9, attempts=2)
+    assert is_certain(VerificationResult(id="s", verdict=Verdict.TIME_OUT, cases=[passed]), one)
+
+
+def test_no_text_costs_a_worker(verify: Verify, caplog: pytest.LogCaptureFixture) -> None:
+    deep = [
+        opened * 600 + "0" + closed * 600 for opened, closed in (("lambda: ", ""), ("[", "]"), ("-", ""), ("{", "}"))
+    ]
+    results = verify(*[sample(f"{DOUBLE}g = {text}\n") for text in deep])
+    assert {result.verdict for result in results} <= {"passed", "compile_error"}
+    assert results[0].verdict == "passed"
+    assert "was lost" not in caplog.text
+
+
+def test_the_order_of_files_is_part_of_the_key() -> None:
+    files = {"a.cpp": "int a;", "b.cpp": "int b;"}
+    keys = {
+        keys_of(b"", Sample(id="s", tests=(), solution_files=order), "text", b"", "")
+        for order in (files, dict(reversed(files.items())))
+    }
+    assert len(keys) == 2
+
+
+def test_a_change_of_any_file_makes_it_another_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "cache").mkdir()
+    monkeypatch.setattr(module_of_keys, "__file__", str(tmp_path / "cache" / "key.py"))
+    found = set()
+    for name in ("a.py", "driver.hpp", "jest.js", "py.typed", "more.java"):
+        (tmp_path / name).write_text(name)
+        found.add(module_of_keys.engine_version.__wrapped__())
+        (tmp_path / name).write_text("changed")
+        found.add(module_of_keys.engine_version.__wrapped__())
+    assert len(found) == 10
+    (tmp_path / "__pycache__").mkdir()
+    (tmp_path / "__pycache__" / "a.pyc").write_text("")
+    assert module_of_keys.engine_version.__wrapped__() in found
+
+
+def test_another_file_of_a_toolchain_makes_it_another(tmp_path: Path) -> None:
+    compiler, runner = tmp_path / "tsc", tmp_path / "node"
+    compiler.touch()
+    runner.write_text("18")
+    found = Toolchain("typescript", {"tsc": str(compiler), "node": str(runner)}, "", "Version 5.0.0", ())
+    before = identity_of(found)
+    assert before == identity_of(found)
+    runner.write_text("20.1")
+    assert identity_of(found) != before
+    runner.unlink()
+    assert identity_of(found) != before
 
 
 def test_another_way_to_judge_needs_no_run(verify: Verify) -> None:

@@ -8,9 +8,10 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Barrier
 
 import pytest
 from hypothesis import given, settings
@@ -114,6 +115,54 @@ def test_a_file_of_another_version_is_begun_anew(tmp_path: Path) -> None:
     assert Store(str(tmp_path), MOST).get(b"key") is None
 
 
+def test_a_file_of_other_types_holds_nothing(tmp_path: Path) -> None:
+    store = Store(str(tmp_path), MOST)
+    store.put(b"key", "python/text", b"one")
+    with sqlite3.connect(tmp_path / FILE_NAME) as other:
+        other.execute("UPDATE entries SET used = 'long ago'")
+    assert store.get(b"key") == b"one"
+    with sqlite3.connect(tmp_path / FILE_NAME) as other:
+        other.execute("UPDATE entries SET data = 17")
+    other.close()
+    assert store.get(b"key") is None
+
+
+def test_a_clock_that_went_back_leaves_no_entry_that_is_never_the_oldest(tmp_path: Path) -> None:
+    store = Store(str(tmp_path), MOST)
+    store.put(b"key", "python/text", b"one")
+    with sqlite3.connect(tmp_path / FILE_NAME) as other:
+        other.execute("UPDATE entries SET used = used + 1e9")
+    assert store.get(b"key") == b"one"
+    with sqlite3.connect(tmp_path / FILE_NAME) as other:
+        assert other.execute("SELECT used FROM entries").fetchone()[0] < time.time() + 1
+    other.close()
+
+
+def test_a_file_that_is_locked_for_long_is_waited_for_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    store = Store(str(tmp_path), MOST, busy_s=0.3)
+    store.put(b"key", "python/text", b"one")
+    with sqlite3.connect(tmp_path / FILE_NAME) as busy:
+        busy.execute("BEGIN EXCLUSIVE")
+        begun = time.monotonic()
+        for number in range(20):
+            store.put(str(number).encode(), "python/text", b"two")
+            store.count(misses=1)
+        assert time.monotonic() - begun < 3
+        busy.rollback()
+    busy.close()
+    assert "locked" in caplog.text
+    assert Store(str(tmp_path), MOST).get(b"key") == b"one"
+
+
+def test_a_mistake_of_ours_does_not_cost_the_file(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    store = Store(str(tmp_path), MOST)
+    store.put(b"key", "python/text", b"one")
+    threading.Thread(target=lambda: store.put(b"other", "python/text", b"two")).start()
+    store._do(lambda to: to.execute("INSERT INTO entries SELECT * FROM entries"))
+    assert store.get(b"key") == b"one"
+    assert "begun anew" not in caplog.text
+
+
 def test_without_a_folder_it_is_empty_and_says_so_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "file").touch()
     with caplog.at_level(logging.WARNING):
@@ -165,9 +214,9 @@ def test_many_may_open_a_new_one_at_once(tmp_path: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
         for number in range(30):
             folder = str(tmp_path / str(number))
-            together = Barrier(8)
+            together = threading.Barrier(8)
 
-            def opened(folder: str = folder, together: Barrier = together) -> bool:
+            def opened(folder: str = folder, together: threading.Barrier = together) -> bool:
                 together.wait()
                 store = Store(folder, 1 << 20)
                 works = store.works

@@ -21,7 +21,7 @@ from tests.hostile.outside import comes_true
 from tests.sandbox.stage import NOBODY, make_library, public_interpreter
 
 from scalebox import ScaleBoxClient, Settings
-from scalebox.sandbox import leftovers
+from scalebox.sandbox import leftovers, tiers
 from scalebox.sandbox.leftovers import LeftOver, sweep, sweep_behind
 from scalebox.sandbox.linux import calls, cgroup, owner
 from scalebox.sandbox.linux.cgroup import CaseCgroup
@@ -62,6 +62,31 @@ def _marks_of_our_own(monkeypatch: pytest.MonkeyPatch) -> None:
     """Use marks that other engines of the machine do not know: they sweep, too."""
     monkeypatch.setattr(owner, "PREFIX", f"scalebox-test{os.getpid()}-")
     monkeypatch.setattr(leftovers, "_ENDING_S", 0.2)
+
+
+def test_what_launches_a_jail_says_whose_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stopped, it would stay for ever when its owner is killed: nothing else of a jail is marked by then."""
+    started: list[list[str]] = []
+
+    class Started(Exception):
+        pass
+
+    def start(words: list[str], **_: object) -> None:
+        started.append(words)
+        raise Started
+
+    monkeypatch.setattr(subprocess, "Popen", start)
+    with pytest.raises(Started):
+        tiers.start("process", tiers.LaunchSpec(argv=[sys.executable], env={}), {}, trial=True)
+    monkeypatch.undo()
+    monkeypatch.setattr(owner, "PREFIX", f"scalebox-test{os.getpid()}-")
+    words = [*started[0][:3], "-c", "import signal; signal.pause()"]
+    with subprocess.Popen(words) as launcher:
+        assert comes_true(lambda: owner.mark_of_process(launcher.pid) is not None)
+        mark = owner.mark_of_process(launcher.pid)
+        launcher.kill()
+    assert mark is not None
+    assert (mark.pid, mark.dead) == (os.getpid(), False)
 
 
 # -- files ---------------------------------------------------------------------------------------------------------

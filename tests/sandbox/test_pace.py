@@ -107,6 +107,16 @@ def test_alone_it_has_more_time_by_the_clock_as_it_waits_up_to_a_bound(machine: 
     assert not alone().doubt(Outcome(cause="wall", cpu_s=0.5, wall_s=10.0, waited_s=0.0))
 
 
+def test_alone_who_slept_through_its_own_time_is_over_it_though_it_waited_too(machine: Machine) -> None:
+    machine.load_is = BUSY
+    for waited in (1.5, 8.0, 29.0):
+        ended = 10.0 + waited + 0.1
+        assert alone().check(0.2, waited, ended) == ("wall", 0.0)
+        assert not alone().doubt(Outcome(cause="wall", cpu_s=0.2, wall_s=ended, waited_s=waited))
+        assert first().doubt(Outcome(cause="wall", cpu_s=0.2, wall_s=10.1, waited_s=waited))
+    assert alone().doubt(Outcome(cause="wall", cpu_s=0.2, wall_s=5.0, waited_s=3.0)), "all cases had had their time"
+
+
 def test_what_it_waits_for_its_own_threads_is_not_others_doing(machine: Machine) -> None:
     assert machine.load_is is QUIET
     assert alone().others(9.5, 60.0, 10.0) == pytest.approx(0.5)

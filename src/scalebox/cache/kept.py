@@ -182,7 +182,8 @@ def _case_is_certain(case: CaseResult, sample: Sample) -> bool:
         case Verdict.UNKNOWN | Verdict.INTERNAL_ERROR:
             return False
         case Verdict.TIME_OUT:
-            return case.cpu_s >= sample.limits.cpu_s  # by the clock, others on the machine may have been to blame
+            # By the clock, or where it took two runs to say, others on the machine may have been to blame.
+            return case.cpu_s >= sample.limits.cpu_s and case.attempts == 1
         case Verdict.COMPILE_ERROR:
             return case.detail.startswith("line ")  # what a compiler found; not how long it took, or what it ran out of
         case Verdict.RESOURCE_DENIED:

@@ -20,7 +20,8 @@ _NO_MATTER = frozenset(
     " cache_audit build_cache_mb resident_compilers max_line_mb profile profiles reward extraction early_stop"
     " reverify_wait_s".split()
 )
-_encode = msgspec.msgpack.Encoder(order="sorted").encode
+#: In the order in which things were given: that of files is the one in which they are linked.
+_encode = msgspec.msgpack.Encoder().encode
 
 
 class Keys(NamedTuple):
@@ -35,7 +36,7 @@ def engine_version() -> str:
     """Return what stands for this version of the engine: a digest of its source, which a change of any kind changes."""
     digest = hashlib.blake2b(digest_size=16)
     root = Path(__file__).parents[1]
-    for path in sorted(root.rglob("*.py")):
+    for path in sorted(path for path in root.rglob("*") if path.is_file() and "__pycache__" not in path.parts):
         digest.update(f"{path.relative_to(root)}\0".encode())
         digest.update(hashlib.blake2b(path.read_bytes()).digest())
     return digest.hexdigest()

@@ -26,6 +26,8 @@ FILE_NAME = "results.sqlite"
 _MARK = "off-"
 _SCHEMA = 1
 _BUSY_S = 2.0
+#: For how long a file that was locked is left alone, so that not every sample waits for it.
+_LEFT_ALONE_S = 30.0
 #: An entry's time of use is written when it is this much older: a hit should not cost a write.
 _USED_S = 600.0
 #: A store over its bound is brought down to this share of it.
@@ -33,6 +35,7 @@ _ROOM = 0.8
 #: Share of the bound that one entry may have.
 _MOST_SHARE = 0.05
 _CHECK_BYTES = 16
+_LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _TABLES = """
 CREATE TABLE IF NOT EXISTS entries (key BLOB PRIMARY KEY, class TEXT NOT NULL, used REAL NOT NULL,
   size INTEGER NOT NULL, data BLOB NOT NULL) WITHOUT ROWID;
@@ -58,6 +61,7 @@ class Store:
         self._off: dict[str, float] | None = {}
         self._off_read = 0.0
         self._unwritten: frozenset[str] = frozenset()
+        self._left_until = 0.0
         self._connection: sqlite3.Connection | None = None
         if make_own(folder):
             self._connection = self._try(self._open)
@@ -74,7 +78,7 @@ class Store:
             try:
                 return self._connect()
             except sqlite3.DatabaseError as error:
-                if isinstance(error, sqlite3.OperationalError):
+                if type(error) is not sqlite3.DatabaseError:
                     raise
                 self._remove(error)
                 return self._connect()
@@ -105,9 +109,9 @@ class Store:
     def get(self, key: bytes) -> bytes | None:
         """Return what is kept under `key`; an entry that is not as it was written counts as none."""
         row = self._do(lambda to: to.execute("SELECT data, used FROM entries WHERE key = ?", (key,)).fetchone())
-        if row is None or row[0][:_CHECK_BYTES] != _check(key, row[0][_CHECK_BYTES:]):
+        if row is None or not isinstance(row[0], bytes) or row[0][:_CHECK_BYTES] != _check(key, row[0][_CHECK_BYTES:]):
             return None
-        if time.time() - row[1] > _USED_S:
+        if not isinstance(row[1], float) or abs(time.time() - row[1]) > _USED_S:
             self._do(lambda to: to.execute("UPDATE entries SET used = ? WHERE key = ?", (time.time(), key)))
         data: bytes = row[0][_CHECK_BYTES:]
         return data
@@ -212,14 +216,19 @@ class Store:
 
     def _do(self, what: Callable[[sqlite3.Connection], _T]) -> _T | None:
         connection = self._connection
-        return None if connection is None else self._try(lambda: what(connection))
+        if connection is None or time.monotonic() < self._left_until:
+            return None
+        return self._try(lambda: what(connection))
 
     def _try(self, what: Callable[[], _T]) -> _T | None:
         try:
             return what()
-        except sqlite3.OperationalError as error:  # busy, full, read-only
-            self._complain(str(error))
         except sqlite3.DatabaseError as error:
+            if type(error) is not sqlite3.DatabaseError:  # busy, full, read-only, or misused: it is not broken
+                if getattr(error, "sqlite_errorcode", 0) & 0xFF in _LOCKED:
+                    self._left_until = time.monotonic() + _LEFT_ALONE_S
+                self._complain(str(error))
+                return None
             self.close()
             self._remove(error)
             with contextlib.suppress(sqlite3.Error, OSError):

@@ -5,10 +5,11 @@ from __future__ import annotations
 import functools
 import hashlib
 import sys
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from scalebox.core.sample import AssertTest, HarnessTest, ProgramTest, PytestTest, Sample
-from scalebox.gate import determinism, fingerprint_tokens
+from scalebox.gate import determinism, determinism_words, fingerprint_tokens
 from scalebox.gate.fingerprint_python import compiled
 
 
@@ -40,11 +41,12 @@ def fingerprint(sample: Sample, source: str, version: str) -> Fingerprint:
         return Fingerprint("it comes with files of its own")
     # A Python that compiles other code, or refuses what this one takes, is not to be compared by what this one makes.
     alike = version.split(".")[:2] == [str(part) for part in sys.version_info[:2]]
-    return _of_python(source.encode("utf-8", "surrogatepass"), _texts(sample), alone and alike)
+    own = {sample.main.removesuffix(".py"), *(_module_of(name) for name in _files(sample))}
+    return _of_python(source.encode("utf-8", "surrogatepass"), _texts(sample), frozenset(own), alone and alike)
 
 
 def _of_tokens(sample: Sample, source: str, alone: bool) -> Fingerprint:
-    reason = fingerprint_tokens.reason_of(sample.language, "\n".join([source, *_texts(sample)]))
+    reason = determinism_words.reason_of(sample.language, "\n".join([source, *_texts(sample)]), sample.solution_files)
     if reason:
         return Fingerprint(reason)
     text = _digest(source.encode("utf-8", "surrogatepass"))
@@ -53,8 +55,8 @@ def _of_tokens(sample: Sample, source: str, alone: bool) -> Fingerprint:
 
 
 @functools.lru_cache(maxsize=1024)
-def _of_python(source: bytes, tests: tuple[str, ...], comparable: bool) -> Fingerprint:
-    reason = determinism.tests_reason(tests)
+def _of_python(source: bytes, tests: tuple[str, ...], own: frozenset[str], comparable: bool) -> Fingerprint:
+    reason = determinism.tests_reason(tests, own)
     if reason:
         return Fingerprint(reason)
     found = compiled(source, keep_names=determinism.tests_see_texts(tests))
@@ -69,6 +71,17 @@ def _of_python(source: bytes, tests: tuple[str, ...], comparable: bool) -> Finge
 
 def _digest(source: bytes) -> bytes:
     return hashlib.blake2b(source, digest_size=16).digest()
+
+
+def _files(sample: Sample) -> Iterator[str]:
+    """Yield the names of the tests' files."""
+    for test in sample.tests:
+        if isinstance(test, PytestTest):
+            yield from test.files
+
+
+def _module_of(file: str) -> str:
+    return file.removesuffix(".py").replace("/", ".")
 
 
 def _texts(sample: Sample) -> tuple[str, ...]:

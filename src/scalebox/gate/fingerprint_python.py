@@ -3,7 +3,8 @@
 Two programs with one fingerprint are compiled to the same instructions, constants and visible names. What is left out
 is only positions, docstrings and the names of local variables; programs that might look at these are told apart (here,
 or in `determinism`, which has them not cached at all). Renaming is thus decided by the compiler's own resolution of
-scopes, and not by one of ours. Nothing of the program is run.
+scopes, and not by one of ours. One thing is taken from the text: in which order the elements of a set were written,
+which decides the order in which it gives them. Nothing of the program is run.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from typing import NamedTuple
 
 #: Longest source that is compiled here; beyond, and with what blows up when compiled, a program is its text.
 _MOST_BYTES, _MOST_WITH_FINALLY = 32 * 1024, 4 * 1024
+#: What is told of the exception that ends a `with`.
+_ENDS = frozenset({"__exit__", "__aexit__", "ExitStack", "AsyncExitStack"})
 _FAILURES = (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError)
 
 
@@ -42,9 +45,10 @@ def compiled(source: bytes, *, keep_names: bool = False) -> Compiled | None:
             tree = ast.parse(source)
             keep_names = _simplify(tree, source) or keep_names
             code = compile(tree, "", "exec", 0, dont_inherit=True, optimize=0)
-    except _FAILURES:
+        sets = [ast.dump(node) for node in ast.walk(tree) if isinstance(node, ast.Set) and _is_constant(node)]
+        form = repr((_form(code, keep_names), sets)).encode("utf-8", "surrogatepass")
+    except _FAILURES:  # the form of what is nested deeply is, too
         return None
-    form = repr(_form(code, keep_names)).encode("utf-8", "surrogatepass")
     return Compiled(hashlib.blake2b(form, digest_size=16).digest(), tree)
 
 
@@ -58,18 +62,15 @@ def _simplify(tree: ast.Module, source: bytes) -> bool:
 
     Raises ValueError for what takes too long to compile: bodies of `finally` are compiled once for each way out.
     """
-    sees = False
+    sees = any(map(_gets_exceptions, ast.walk(tree)))
     pending: list[tuple[ast.AST, int]] = [(tree, 0)]
     while pending:
         node, finals = pending.pop()
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-                sees = sees or node.name in ("__exit__", "__aexit__")
                 node.body = _without_texts(node.body) or [ast.copy_location(ast.Pass(), node)]
             case ast.Module():
-                node.body = list(_ordered(_without_texts(node.body)))
-            case ast.ExceptHandler(name=str()):
-                sees = True
+                node.body = list(_ordered([*_head(node.body), *_without_texts(node.body)]))
         if getattr(node, "finalbody", None):
             finals += 1
             if finals > 1 or len(source) > _MOST_WITH_FINALLY:
@@ -81,13 +82,41 @@ def _simplify(tree: ast.Module, source: bytes) -> bool:
     return sees
 
 
+def _gets_exceptions(node: ast.AST) -> bool:
+    """Return whether a program gets hold of an exception here: it catches one, or has a say in how a `with` ends."""
+    match node:
+        case ast.ExceptHandler(name=str()):
+            return True
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            return name in _ENDS
+        case ast.Name(id=name) | ast.Attribute(attr=name) | ast.alias(name=name):
+            return name in _ENDS
+    return False
+
+
+def _is_constant(node: ast.Set) -> bool:
+    """Return whether the compiler may make one constant of a set, which does not show how it was written."""
+    return not any(isinstance(part, ast.Name) for part in ast.walk(node))
+
+
+def _head(body: list[ast.stmt]) -> list[ast.stmt]:
+    """Return a text that stands where no import of __future__ may follow it any more: it stays an error."""
+    futures = [at for at, one in enumerate(body) if isinstance(one, ast.ImportFrom) and one.module == "__future__"]
+    return [one for one in body[1 : max(futures, default=0)] if _is_alone(one)][:1]
+
+
 def _without_texts(body: list[ast.stmt]) -> list[ast.stmt]:
     """Return a body without statements that are only a string: docstrings, and texts that do nothing."""
-    return [one for one in body if not (isinstance(one, ast.Expr) and _is_text(one.value))]
+    return [one for one in body if not _is_alone(one)]
 
 
-def _is_text(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+def _is_alone(statement: ast.stmt) -> bool:
+    """Return whether a statement is only a text."""
+    return (
+        isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Constant)
+        and isinstance(statement.value.value, str)
+    )
 
 
 def _ordered(body: list[ast.stmt]) -> Iterator[ast.stmt]:

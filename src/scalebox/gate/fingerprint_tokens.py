@@ -23,74 +23,43 @@ _GAP = r"(?P<gap>(?:[ \t\r\n]|//[^\n]*|/\*(?:[^*]|\*(?!/))*\*/)+)"
 
 
 class Family(NamedTuple):
-    """The tokens of some languages, what has them give up, and what varies from run to run.
+    """The tokens of some languages, and what has them give up.
 
     `line_ends` says where the end of a line is more than a space: "directives", "" for nowhere, or "everywhere".
     """
 
     token: re.Pattern[str]
     gives_up: re.Pattern[str]
-    varies: re.Pattern[str]
     line_ends: str
 
 
-def _family(token: str, gives_up: str, varies: str, line_ends: str) -> Family:
-    return Family(re.compile(f"{_GAP}|{token}", re.DOTALL), re.compile(gives_up), re.compile(varies), line_ends)
+def _family(token: str, gives_up: str, line_ends: str) -> Family:
+    # Where a line ends at a mere carriage return, languages and compilers do not agree.
+    return Family(re.compile(f"{_GAP}|{token}", re.DOTALL), re.compile(rf"{gives_up}|\r(?!\n)"), line_ends)
 
 
 _ANY = r"[^\s/'\"`]|/(?![/*])"
-_C = _family(
-    rf"(?:u8|[uUL])?{_STRING}|(?:u8|[uUL])?{_CHARACTER}|{_NUMBER}|{_WORD}|{_ANY}",
-    # Line numbers, raw strings, lines that go on, trigraphs, and what the compiler is told in comments or pragmas.
-    r'__LINE__|__FILE__|__COUNTER__|__builtin_(?:LINE|FILE)|source_location|stacktrace|R"|\\\s*\n|\?\?|#\s*line|%:'
-    r"|#\s*(?:embed|include\s*\")|_Pragma",
-    r"__DATE__|__TIME|\b(?:time|clock|clock_gettime|gettimeofday|ftime|rand|srand|random|srandom|drand48|rand_r|getpid"
-    r"|getenv|environ|random_device|chrono|thread|pthread\w*|async|atomic|fork|fopen|freopen|ifstream|ofstream|fstream"
-    r"|filesystem|open|mmap|rdtsc\w*|__rdtsc|asm|__asm__|malloc_usable_size|typeid|signal|setjmp|alarm|uintptr_t"
-    r"|intptr_t|execinfo|backtrace|mt19937\w*|shuffle|random_shuffle|omp\w*)\b|%p|(?:set|map)\s*<\s*[\w:]+\s*\*",
-    "directives",
+#: Line numbers, raw strings, lines that go on, trigraphs, tokens that are pasted, names of headers with what begins a
+#: comment elsewhere, and what the compiler is told in comments or pragmas.
+_C_GIVES_UP = (
+    r'__LINE__|__FILE__|__COUNTER__|__builtin_(?:LINE|FILE)|source_location|stacktrace|R"|\\\s*\n|\?\?|#\s*line|%:|##'
+    r'|#\s*(?:embed|include\s*")|_Pragma|(?:include\w*|embed)\b[^\n<]{0,100}<[^>\n]{0,200}/[/*]'
 )
+_C_TOKEN = rf"(?:u8|[uUL])?{_STRING}|(?:u8|[uUL])?{_CHARACTER}|{_NUMBER}|{_WORD}|{_ANY}"
+_CPP = _family(_C_TOKEN, _C_GIVES_UP, "directives")
+#: Digits are not parted by apostrophes in C: one behind a number begins a character.
+_C = _family(_C_TOKEN, rf"{_C_GIVES_UP}|[0-9][\w.]*'", "directives")
 _JAVA = _family(
     rf'"""(?:[^"\\]|\\.|"(?!""))*"""|{_STRING}|{_CHARACTER}|{_NUMBER}|{_WORD}|{_ANY}',
     r"\\u|getStackTrace|getLineNumber|StackWalker|StackTraceElement|printStackTrace",
-    r"\b(?:currentTimeMillis|nanoTime|Date|Calendar|Instant|LocalDate|LocalTime|LocalDateTime|Clock|Random|random"
-    r"|ThreadLocalRandom|SecureRandom|UUID|shuffle|Thread|Runnable|Executor\w*|CompletableFuture|parallel\w*|ForkJoin\w*"
-    r"|hashCode|identityHashCode|getenv|getProperty|File\w*|Files|Path|Paths|Runtime|reflect|getClass|IdentityHashMap"
-    r"|Hashtable|WeakHashMap|WeakReference|toMap|toSet|groupingBy|synchronized|nio)\b"
-    # Hash tables whose order may be that of addresses, and those that are shuffled on purpose.
-    r"|(?:Map|Set)\s*<\s*(?!(?:Integer|String|Character|Long|Short|Byte)\b|>)|Hash(?:Map|Set)\s*\("
-    r"|\b(?:Set|Map)\s*\.\s*(?:of|copyOf|ofEntries)\b|\bObject\b",
     "",
 )
 _GO = _family(
     rf"`[^`]*`|{_STRING}|{_CHARACTER}|{_NUMBER}|{_WORD}|{_ANY}",
-    r'//go:|//export|//line|\+build|"C"|"embed"|"runtime|"reflect"|"log"|debug\.',
-    r'"(?:time|math/rand|math/rand/v2|crypto/rand|sync|sync/atomic|os/.*|net.*|unsafe|context|io/.*)"'
-    r"|\b(?:go|select|chan|map|Getpid|Getenv|Args|Open|OpenFile|ReadFile)\b|%p",
+    r'//go:|//export|//line|/\*line|\+build|"C"',
     "everywhere",
 )
-#: What may vary in JavaScript. It has no tokens: adding a function to a string shows how it is written.
-_SCRIPT_VARIES = re.compile(
-    r"\b(?:Date|random|performance|process|crypto|setTimeout|setInterval|setImmediate|Worker|worker_threads|hrtime|os"
-    r"|WeakRef|FinalizationRegistry|async|await|Promise|fetch|child_process|import|globalThis|Intl|toLocale\w+|eval"
-    r"|Function|__dirname|__filename|module|Atomics|createReadStream|readdir\w*|l?stat\w*|readFile|open\w*|access\w*"
-    r"|realpath\w*|stack)\b|readFileSync\s*\((?!\s*(?:0\b|['\"]/dev/stdin['\"]))"
-)
-_FAMILIES = {"c": _C, "cpp": _C, "cpp20": _C, "java": _JAVA, "go": _GO}
-#: By language, what makes a program do something else another time; of other languages nothing is known.
-_VARIES = {
-    **{language: family.varies for language, family in _FAMILIES.items()},
-    "javascript": _SCRIPT_VARIES, "typescript": _SCRIPT_VARIES,
-}  # fmt: skip
-
-
-def reason_of(language: str, source: str) -> str:
-    """Return why a program may do something else another time, "" where it will not."""
-    varies = _VARIES.get(language)
-    if varies is None:
-        return f"nothing is known of what makes programs in {language} vary"
-    found = varies.search(source)
-    return f"uses {found[0]}" if found else ""
+_FAMILIES = {"c": _C, "cpp": _CPP, "cpp20": _CPP, "java": _JAVA, "go": _GO}
 
 
 def tokens(language: str, source: str) -> bytes | None:
@@ -122,4 +91,4 @@ def _line_ends(gap: str, where: str) -> str:
 
     In a directive, a block comment is a space even where it goes on to the next line.
     """
-    return gap if where == "everywhere" else re.sub(r"//[^\n]*|/\*.*?\*/", " ", gap, flags=re.DOTALL)
+    return gap if where == "everywhere" else re.sub(r"//[^\n]*|/\*.*?(?:\*/|\Z)", " ", gap, flags=re.DOTALL)

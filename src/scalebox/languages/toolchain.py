@@ -62,6 +62,20 @@ def toolchain(name: str) -> Toolchain:
     return Toolchain(name, paths, home, version, readable)
 
 
+def identity_of(found: Toolchain) -> str:
+    """Return what tells a toolchain from any other that was or will be here: its version, and that of each tool's file.
+
+    What runs a program may change, and its compiler may not; either may, and this process go on.
+    """
+    parts = [found.version]
+    for tool, path in sorted(found.tools.items()):
+        with contextlib.suppress(OSError):
+            real = os.path.realpath(path)
+            about = os.stat(real)
+            parts.append(f"{tool}={real} {about.st_size} {about.st_mtime_ns}")
+    return "\0".join(parts)
+
+
 def _which(tool: str) -> str:
     folders = [*os.environ.get("PATH", os.defpath).split(os.pathsep), *map(os.path.expanduser, _MORE_FOLDERS)]
     return shutil.which(tool, path=os.pathsep.join(folders)) or ""

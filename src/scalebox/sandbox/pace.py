@@ -22,6 +22,8 @@ from scalebox.sandbox.yardstick import Yardstick
 MARGIN = 2.0
 #: A run that labels has at most so many times its time by the clock, or so many seconds more if that is longer.
 STRETCH, LEAST_STRETCH_S = 4.0, 20.0
+#: What of its time by the clock is all of it: it is measured once more when the run has ended.
+_ALL = 0.9
 
 
 class Pace(msgspec.Struct, frozen=True, kw_only=True):
@@ -95,7 +97,7 @@ class Clock:
         """Return why the end of a run may be the machine's fault, "" where it is not."""
         waited, wall = outcome.waited_s, outcome.wall_s
         starved = waited > STARVED * wall
-        if self._pace.alone and not (outcome.cause == "wall" and starved):
+        if self._pace.alone and not (outcome.cause == "wall" and starved and self._had_less(wall - waited)):
             return ""
         if outcome.cause == "wall":
             # What waited little has slept, unless the kernel keeps no count of that, or the host took the time.
@@ -112,6 +114,10 @@ class Clock:
         if not doubtful:
             return ""
         return f"it waited {waited:.1f} of {wall:.1f} s for a CPU" if starved else self.busy_text()
+
+    def _had_less(self, own_s: float) -> bool:
+        """Return whether a case was cut off at the longest time, and not because it had all of its own."""
+        return own_s < _ALL * self._limits.wall_s
 
     def busy_text(self) -> str:
         """Return how busy the machine was found to be."""

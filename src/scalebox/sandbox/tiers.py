@@ -22,7 +22,7 @@ from typing import Any, Final, Protocol, runtime_checkable
 import msgspec
 
 from scalebox.core.errors import SandboxError
-from scalebox.sandbox.linux import calls, family
+from scalebox.sandbox.linux import calls, family, owner
 
 _FOLDER: Final = Path(__file__).parent
 _MEND_INTERPRETER: Final = (
@@ -181,8 +181,9 @@ def start(tier: str, spec: LaunchSpec, standing: Mapping[str, object], *, trial:
     try:
         os.write(spec_fd, json.dumps(told).encode())
         os.lseek(spec_fd, 0, os.SEEK_SET)
+        words = str(_FOLDER.parents[1]), str(spec_fd), str(status_fd)
         launcher = subprocess.Popen(
-            [sys.executable, "-I", "-S", "-c", _BOOT, str(_FOLDER.parents[1]), str(spec_fd), str(status_fd)],
+            [sys.executable, "-X", owner.argument(), "-I", "-S", "-c", _BOOT, *words],
             stdin=None if 0 in spec.pass_fds else subprocess.DEVNULL,
             stdout=None if 1 in spec.pass_fds else subprocess.DEVNULL,
             stderr=None if 2 in spec.pass_fds else subprocess.DEVNULL,

@@ -210,18 +210,25 @@ _GENERATOR = 0x20  # inspect.CO_GENERATOR
 _DYNAMIC = frozenset(["__import__", "import_module", "exec", "eval", "modules"])
 
 
+def _all_code(code: CodeType) -> list[CodeType]:
+    """Return the code of a program and of all functions in it, however deeply they are nested."""
+    found = [code]
+    for one in found:  # which grows meanwhile
+        found += [constant for constant in one.co_consts if isinstance(constant, CodeType)]
+    return found
+
+
 def _uses(code: CodeType, names: frozenset[str]) -> bool:
     """Return whether the program, or a function in it, mentions or is called one of `names`."""
-    if not names.isdisjoint(code.co_names) or code.co_name in names:
-        return True
-    return any(_uses(constant, names) for constant in code.co_consts if isinstance(constant, type(code)))
+    return any(not names.isdisjoint(one.co_names) or one.co_name in names for one in _all_code(code))
 
 
 def _may_suspend(code: CodeType) -> bool:
     """Return whether a generator of the program has handlers, which run when it dies half-way."""
-    if code.co_flags & _GENERATOR and code.co_name != "<genexpr>" and getattr(code, "co_exceptiontable", True):
-        return True
-    return any(_may_suspend(constant) for constant in code.co_consts if isinstance(constant, type(code)))
+    return any(
+        one.co_flags & _GENERATOR and one.co_name != "<genexpr>" and getattr(one, "co_exceptiontable", True)
+        for one in _all_code(code)
+    )
 
 
 def _show_source(source: bytes) -> None:
