@@ -157,7 +157,7 @@ class Bridge:
     # --- what proxies are asked for -----------------------------------------------------------
 
     def getattr(self, value: Any, name: str) -> Any:
-        return self.peer.aliases.of(self.peer.linked_verb("getattr", value, name))
+        return self.peer.aliases.of(self.peer.verb("getattr", value, name))
 
     def setattr(self, value: Any, name: str, new: Any) -> None:
         self.peer.verb("setattr", value, name, new)
@@ -175,12 +175,11 @@ class Bridge:
     def variables(self, value: Any) -> Any:
         found = self.peer.verb("variables", value)
         if type(found) is not dict:
-            raise TypeError("vars() argument must have __dict__ attribute")
+            raise AttributeError("'%s' object has no attribute '__dict__'" % type(value).__name__)
         return found
 
     def operate(self, name: str, value: Any, *args: Any) -> Any:
-        verb = self.peer.linked_verb if name == "__getitem__" else self.peer.verb
-        result = verb("operate", operations.NUMBERS[name], value, *args)
+        result = self.peer.verb("operate", operations.NUMBERS[name], value, *args)
         demanded = operations.RESULTS.get(name)
         if demanded is not None and type(result) is not demanded:
             if result is NotImplemented and name in _ASIDE:

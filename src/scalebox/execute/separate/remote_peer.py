@@ -85,10 +85,6 @@ class TestsPeer(Peer):
     def verb(self, name: str, *args: Any) -> Any:
         return self.call(_VERB_TARGETS[name], args)
 
-    def linked_verb(self, name: str, *args: Any) -> Any:
-        """Have a verb done whose result is a part of the solution's state."""
-        return self.call(_VERB_TARGETS[name], args, None, True)
-
     def verb_call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return self.call(_VERB_TARGETS[name], args, kwargs)
 

@@ -58,6 +58,8 @@ class _Handle:
 class SolutionPeer(Peer):
     """Adds handles for the program's objects, and stand-ins for those of the tests."""
 
+    odd = 1
+
     def __init__(self, fd: int, namespace: dict[str, Any]) -> None:
         super().__init__(fd)
         self.namespace = namespace
@@ -86,9 +88,7 @@ class SolutionPeer(Peer):
     def verb_call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return self.call(_callback[name], args, kwargs)
 
-    def call(
-        self, target: bytes, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None, linked: bool = False
-    ) -> Any:
+    def call(self, target: bytes, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None) -> Any:
         with self.lock:
             if not self.nesting or _getpid() != self._pid:
                 raise RuntimeError("the tests can only be called while they wait for a result")
@@ -110,10 +110,10 @@ class SolutionPeer(Peer):
         self.links.forget(extras[2])
         super().take_extras(extras)
 
-    def _answer(self, number: int, kind: int, value: Any, copies: Any) -> None:
+    def _answer(self, number: int, kind: int, answer: list[Any], copies: Any) -> None:
         if _getpid() != self._pid:
             _exit(1)  # a child that the program forked has come back from its function
-        super()._answer(number, kind, value, copies)
+        super()._answer(number, kind, answer, copies)
 
     # --- writing ------------------------------------------------------------------------------
 
@@ -331,7 +331,8 @@ class SolutionPeer(Peer):
         return serve_content.drain(iterator)
 
     def _variables(self, value: Any) -> Any:
-        return dict(vars(value))
+        found = getattr(value, "__dict__", None)
+        return None if found is None else dict(found)
 
     def _seed(self, module: str, /, *args: Any, **kwargs: Any) -> None:
         found: Any = names.import_module(module)

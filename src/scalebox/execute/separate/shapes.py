@@ -96,7 +96,7 @@ def make_stand_in(peer: Any, handle: int, flags: int, name: str, described: Any)
         if flags & COROUTINE:
             mark_coroutine(made)
     made.__name__, made.__qualname__, made.__module__, made.__doc__ = name, qualname, module, doc
-    made.__annotations__ = annotations
+    made.__annotations__ = dict(annotations)  # of its own: what it came in is not to be shared
     return made
 
 
