@@ -131,13 +131,15 @@ class C(enum.Enum):
 """
     with copies(source, source) as solution:
         kind: Any = solution.get("P")
-        colour, looks = solution.get("C"), vars(dataclasses)["is_dataclass"]
+        colour = solution.get("C")
+        looks: Any = dataclasses.is_dataclass
+        is_one: Any = isinstance
         for number in (1, 2):
             made = kind(number)
             assert looks(kind)
             assert [field.name for field in dataclasses.fields(kind)] == ["x"]
             assert dataclasses.asdict(made) == {"x": number}
-            assert isinstance(kind, type)
+            assert is_one(kind, type)
             assert isinstance(made, kind)
             assert not isinstance(number, kind)
             assert issubclass(type(made), kind)

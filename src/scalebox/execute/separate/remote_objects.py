@@ -404,6 +404,7 @@ class Bridge:
         if errors:
             return self._build_error(name, members, errors)
         members["__doc__"] = _Documentation(self, members["__doc__"])
+        members.update(remote_content.kind(module, qualname))
         return RemoteType(
             name, tuple([base for base in bases if issubclass(base, RemoteObject)]) or (RemoteObject,), members
         )
