@@ -53,6 +53,14 @@ def emit(to, copy):
     for x in (1, 2):
         path.append(x)
         to(path[:] if copy else path)
+def run(q, f):
+    while q: f(q.pop(0))
+def loop(state, f, n):
+    for _ in range(n): state = f(state)
+    return state
+def both(a, b, f):
+    a.append("before"); f(b); a.append("after"); return a, b
+def order(xs, key): xs.sort(key=key)
 KEPT = []
 def keep(x): KEPT.append(x)
 def change(at): KEPT[at].append("changed")
@@ -64,6 +72,7 @@ def let_go(): KEPT.clear()
 def break_off(how):
     import sys
     peer = next(o for o in __import__("gc").get_objects() if type(o).__name__ == "SolutionPeer")
+    if how == "opened": peer._opened.append(10 ** 6); return 1
     if how == "place": peer.shared[id(KEPT)] = (10 ** 6, 3); return KEPT
     if how == "number": return peer.links.places.update({id(KEPT): (next(iter(peer.links._links)), 10 ** 6)}) or KEPT
 """
@@ -195,6 +204,48 @@ def test_a_list_given_again_and_again_is_one_list(sol: Solution) -> None:
     assert found[0] is found[1]
 
 
+def test_arguments_of_a_call_under_way_are_shared_with_its_call_backs(sol: Solution) -> None:
+    waiting, seen = [1], []
+
+    def visit(x: int) -> None:
+        seen.append((x, list(waiting)))
+        if x < 3:
+            waiting.append(x + 1)
+
+    sol.get("run")(waiting, visit)
+    assert seen == [(1, []), (2, []), (3, [])]
+    state = {"n": 0}
+
+    def step(given: Any) -> Any:
+        assert given is state
+        given["n"] += 1
+        return given
+
+    assert sol.get("loop")(state, step, 3) is state
+    assert state == {"n": 3}
+    one: list[Any] = []
+    other: list[Any] = []
+
+    def look(given: Any) -> None:
+        assert given is other
+        assert one == ["before"]
+        one.append("in")
+        sol.get("nothing")([one, other])
+        given.append(one)
+
+    found = sol.get("both")(one, other, look)
+    assert found[0] is one
+    assert found[1] is other
+    assert one == ["before", "in", "after"]
+    assert other[0] is one
+    numbers = [3, 1, 2]
+    sol.get("order")(numbers, lambda x: (x, len(numbers)))
+    assert numbers == [1, 2, 3]
+    large = [[3], *[[number] for number in range(300)]]
+    sol.get("order")(large, lambda x: x[0])
+    assert large[0] == [0]
+
+
 def test_changes_that_came_before_an_exception(sol: Solution) -> None:
     mine: list[Any] = []
     box = sol.get("Box")(mine)
@@ -243,11 +294,11 @@ def test_large_ones_are_copies(sol: Solution) -> None:
     sol.get("let_go")()
 
 
-@pytest.mark.parametrize("how", ["place", "number"])
+@pytest.mark.parametrize("how", ["place", "number", "opened"])
 def test_a_container_that_is_not_shared_is_the_end(how: str) -> None:
     with solution(SOURCE) as made:
         mine: list[Any] = []
         made.get("keep")(mine)
-        with pytest.raises(SolutionEnded, match="not shared"):
+        with pytest.raises(SolutionEnded, match=r"not (shared|under way)"):
             made.get("break_off")(how)
         assert mine == []

@@ -92,9 +92,16 @@ class Copies:
             elif type(copy) is list:
                 yield copy
 
-    def changed(self) -> list[int]:
-        """Return the numbers of those that are no longer as they were."""
-        return [number for number, copy in self._copies if not self._same(self.objects[number], copy)]
+    def again(self) -> Copies:
+        """Return the same copies, of the same objects, in a list of their own."""
+        other = Copies([])
+        other._copies, other.objects = self._copies, list(self.objects)
+        return other
+
+    def changed(self, besides: Any = ()) -> list[int]:
+        """Return the numbers of those that are no longer as they were, without those at addresses of `besides`."""
+        changed = [number for number, copy in self._copies if not self._same(self.objects[number], copy)]
+        return [number for number in changed if id(self.objects[number]) not in besides] if besides else changed
 
     @staticmethod
     def _same(value: Any, copy: Any) -> bool:

@@ -22,13 +22,15 @@ from scalebox.execute.separate.wire_read import Decoder, MalformedValue
 __builtins__ = OWN
 
 _MAX_LINKS = 64
+#: Links of the arguments of calls under way have numbers from here on.
+UNDER_WAY = 1 << 40
 
 
 class _Link:
     __slots__ = ("alone", "copies")
 
-    def __init__(self, objects: list[Any]) -> None:
-        self.copies = Copies(objects)
+    def __init__(self, copies: Copies) -> None:
+        self.copies = copies
         self.alone: list[int] | None = None  # references to each container while nobody but us has it, once counted
 
 
@@ -45,13 +47,13 @@ class Links:
     def __bool__(self) -> bool:
         return bool(self._links or self._dropped)
 
-    def add(self, number: int, objects: list[Any]) -> bool:
-        """Link containers; tell whether there is any to link."""
-        link = _Link(objects)
+    def add(self, number: int, copies: Copies) -> bool:
+        """Link containers, of which both sides know what they were copied as; tell whether there is any to link."""
+        link = _Link(copies)
         if not link.copies.mutable:
             return False
         self._links[number] = link
-        self._place(number, objects, 0)
+        self._place(number, copies.objects, 0)
         if len(self._links) > _MAX_LINKS:
             self._drop(next(iter(self._links)))
         return True

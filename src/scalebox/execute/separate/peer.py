@@ -152,6 +152,8 @@ class Peer:
         self.links = Links(self)
         self.shared = self.links.places
         self.linking = False  # whether the answer that is due is a part of the state, to be linked whatever its size
+        self.pending: dict[int, list[Any]] = {}  # containers of calls that this side waits for, by number
+        self.under_way: list[tuple[int, Copies]] = []  # calls that this side serves
         self._number = 0
 
     # --- what the subclass provides -----------------------------------------------------------
@@ -281,7 +283,9 @@ class Peer:
                 out.insert(0, self._packed(extras))
             self._number = number = (self._number + 1) & 0xFFFFFFFF
             self.send(CALL, number, flags, b"".join(out))
+            self.pending[number] = encoder.objects
             data = self._wait(number)
+            del self.pending[number]
             return self._result(data, encoder)
 
     def _packed(self, extras: Any) -> bytes:
@@ -326,7 +330,7 @@ class Peer:
             for changed, content in changes:
                 Copies.change(changed, content)
             if kept is not None:
-                self.links.add(2 * _unpack_head(data)[2] + self.odd, [objects[at] for at in kept])
+                self.links.add(2 * _unpack_head(data)[2] + self.odd, Copies([objects[at] for at in kept]))
         except wire_read.ERRORS as error:
             raise self.broken(_why(error)) from error
         if data[4] == RAISE:
@@ -370,6 +374,7 @@ class Peer:
         copies = Copies(decoder.objects, self.shared) if decoder.objects else None
         if copies is not None:
             copies.watch()
+            self.under_way.append((number, copies))
         self.nesting += 1
         deeper = False
         if self.nesting > 1:
@@ -390,6 +395,7 @@ class Peer:
                 _deepen(-_FRAMES)
         if copies is not None:
             copies.look()
+            self.under_way.pop()
         del args, kwargs, target
         self._answer(number, kind, answer, copies)
 
@@ -429,7 +435,7 @@ class Peer:
     def _body(self, number: int, kind: int, answer: list[Any], copies: Copies | None) -> tuple[int, bytes]:
         flags = 0
         extras = self.extras()
-        changed = copies.changed() if copies is not None else None
+        changed = copies.changed(self.shared) if copies is not None else None
         if copies is not None and (changed or type(answer[0]) not in _ATOMS):
             encoder = Encoder(self, copies.objects)
         else:
@@ -457,7 +463,7 @@ class Peer:
         if not objects:
             return 0
         kept = retained(objects, copies, answer, self.shared, None if self.linking else MAX_ITEMS)
-        if not kept or not self.links.add(2 * number + 1 - self.odd, [objects[at] for at in kept]):
+        if not kept or not self.links.add(2 * number + 1 - self.odd, Copies([objects[at] for at in kept])):
             return 0
         encoder.out += map(pack_u, (len(kept), *kept))
         return LINKED

@@ -13,6 +13,8 @@ from types import FunctionType
 from typing import Any, Callable
 
 from scalebox.execute.separate import errors, names, shapes, wire, wire_library
+from scalebox.execute.separate.copies import Copies
+from scalebox.execute.separate.links import UNDER_WAY
 from scalebox.execute.separate.names import CALLBACKS, VERBS
 from scalebox.execute.separate.peer import Exports, Peer
 from scalebox.execute.separate.remote_async import Awaiting
@@ -119,6 +121,10 @@ class TestsPeer(Peer):
     def take_extras(self, extras: Any) -> None:
         super().take_extras(extras)
         self._callable.difference_update(extras[0])
+        for number in extras[3]:
+            if number not in self.pending:
+                raise MalformedValue("a call that is not under way")
+            self.links.add(UNDER_WAY + 2 * number + self.odd, Copies(list(self.pending[number])))
         self.links.take(extras[2])
         for stream, text in extras[1]:
             if type(text) is not str:

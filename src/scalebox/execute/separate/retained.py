@@ -51,6 +51,15 @@ def is_held(objects: list[Any], alone: list[int]) -> bool:
     return any(now > few and value is not None for now, few, value in zip(count(objects), alone, objects))
 
 
+def few(objects: list[Any], bound: int) -> bool:
+    """Return whether containers have no more than `bound` items together."""
+    return len(objects) <= bound and sum(map(_size, objects)) <= bound
+
+
+def _size(value: Any) -> int:
+    return 1 + (value.size if hasattr(value, "dtype") or hasattr(value, "columns") else len(value))
+
+
 def retained(objects: list[Any], copies: Copies | None, answer: list[Any], shared: Any, bound: int | None) -> list[int]:
     """Return the numbers of the containers that were kept, and of those inside of them, but not of shared ones.
 
@@ -85,7 +94,7 @@ def _with_content(
         if number in found or id(value) in shared:
             continue
         found.add(number)
-        size += 1 + (value.size if hasattr(value, "dtype") or hasattr(value, "columns") else len(value))
+        size += _size(value)
         if bound is not None and size > bound:
             return []
         kept += [numbers[address] for address in map(id, _items(value)) if address in numbers]
