@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from typing import Any
 
 import pytest
 from tests.execute.separate import pair
@@ -113,3 +115,49 @@ def test_what_is_to_be_asked_before_a_call_is_asked_of_every_copy() -> None:
             f(3)
         refuse = False
         assert f(4) == 2
+
+
+def test_what_stands_for_a_class_is_one() -> None:
+    source = """
+import dataclasses, enum
+@dataclasses.dataclass
+class P:
+    x: int
+    @classmethod
+    def origin(cls): return cls(0)
+class C(enum.Enum):
+    A = 1
+    B = 2
+"""
+    with copies(source, source) as solution:
+        kind: Any = solution.get("P")
+        colour = solution.get("C")
+        looks: Any = dataclasses.is_dataclass
+        is_one: Any = isinstance
+        for number in (1, 2):
+            made = kind(number)
+            assert looks(kind)
+            assert [field.name for field in dataclasses.fields(kind)] == ["x"]
+            assert dataclasses.asdict(made) == {"x": number}
+            assert is_one(kind, type)
+            assert isinstance(made, kind)
+            assert not isinstance(number, kind)
+            assert issubclass(type(made), kind)
+            assert issubclass(kind, kind)
+            assert type(made) == kind  # noqa: E721 - `is` cannot be
+            assert hash(type(made)) == hash(kind)
+            assert kind.__name__ == "P"
+            assert kind.origin() == kind(0)
+            del made
+        assert [each.name for each in colour] == ["A", "B"]
+        assert len(colour) == 2
+        assert colour["A"] in colour
+        assert colour
+        assert "B" in dir(colour)
+
+
+def test_a_class_in_the_place_of_a_function_cannot_count_either() -> None:
+    source = "class f:\n    n = iter([1, 2])\n    def __new__(cls, x): return next(cls.n)\n"
+    with copies(source, source) as solution:
+        f = solution.get("f")
+        assert [f(1), f(2)] == [1, 1]

@@ -15,6 +15,7 @@ ONE = [
     "def check(candidate):\n    assert candidate(1) == 2",
     "from solution import f\nassert f(1) == 2",
     "import solution\nassert solution.f(1) == 2\nassert solution.f(2) == 3",
+    "assert type(f(1)) is int\nassert f(1) == 2",
     "import pytest\nwith pytest.raises(ValueError):\n    f(1)",
     "try:\n    f(1)\n    assert False\nexcept ValueError:\n    pass",
     "import unittest\nclass T(unittest.TestCase):\n    def test(self):\n        self.assertEqual(f(1), 2)",
@@ -38,6 +39,7 @@ OTHER = [
     "import random\nrandom.seed(1)\nassert f(1) == 2",
     "assert eval('f(1)') == 2",
     "from unittest.mock import patch\nassert f(1) == 2",
+    "def check(k):\n    x = k(1)\n    assert type(x) is k",  # of the class, and not of what it answers
     ">>> f(1)\n>>> f(2)\n3\n",  # nothing is shown: called for its effect
     ">>> f(1\n3\n",
 ]

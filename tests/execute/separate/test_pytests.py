@@ -386,3 +386,29 @@ def test_whether_the_interpreter_has_a_pytest(tmp_path: Path) -> None:
     own = python.interpreter()
     assert python.has_pytest(own)
     assert not python.has_pytest(msgspec.structs.replace(own, path=(str(tmp_path), "")))
+
+
+_REPLACES = """
+import solution
+from solution import K, f
+
+def test_a(monkeypatch):
+    monkeypatch.setattr(solution, "LIMIT", 3)
+    monkeypatch.setattr(K, "limit", 3)
+    monkeypatch.setattr("solution.g", lambda: 7)
+    assert (f(9), K().f(9), K.limit) == (10, 3, 3)
+
+def test_b():
+    assert (solution.LIMIT, K.limit) == (5, 5)
+    assert (f(9), K().f(9)) == (6, 5)
+    assert vars(solution)["LIMIT"] == 5
+"""
+_LIMITS = (
+    "LIMIT = 5\ndef g(): return 1\ndef f(x): return min(x, LIMIT) + g()\nclass K:\n limit = 5\n"
+    " def f(self, x): return min(x, self.limit)"
+)
+
+
+def test_what_monkeypatch_replaces_is_put_back() -> None:
+    done = suite(_LIMITS, _REPLACES, ["test_f.py::test_a", "test_f.py::test_b"])
+    assert done.passed, done

@@ -197,7 +197,7 @@ def test_the_tests_cannot_derive_from_classes_of_the_solution(sol: Any) -> None:
 
 
 def test_proxies_live_as_long_as_they_are_used(sol: Any) -> None:
-    peer = vars(sol)["_scalebox"]._peer
+    peer = sol._scalebox._peer
     sol.same(1)
     nodes = [sol.Node(i) for i in range(50)]
     held = len(peer.proxies._by_handle)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import sys
 from collections import Counter, OrderedDict, defaultdict, deque
-from operator import is_
-from typing import Any
+from operator import gt, is_
+from typing import Any, Iterator
 
 from scalebox.execute.separate import wire_frames
 from scalebox.execute.separate.own_builtins import OWN
@@ -19,6 +19,7 @@ __builtins__ = OWN
 
 _DICTS = (dict, OrderedDict, defaultdict, Counter)
 _LISTS = (list, deque)
+_references = sys.getrefcount
 
 
 def _same_list(value: Any, copy: list[Any]) -> bool:
@@ -30,16 +31,33 @@ def _same_dict(value: Any, copy: tuple[list[Any], list[Any]]) -> bool:
     return _same_list(dict.keys(value), copy[0]) and all(map(is_, dict.values(value), copy[1]))
 
 
+def count(objects: list[Any]) -> list[int]:
+    """Return how many references there are to each object."""
+    return list(map(_references, objects))
+
+
+def is_mutable(value: Any) -> bool:
+    """Return whether `value` is a container that can be changed in place on one side as on the other."""
+    kind = type(value)
+    if kind in _LISTS or kind in _DICTS or kind is set or kind is bytearray:
+        return True
+    return kind.__module__ == "numpy" or wire_frames.is_changing(kind)
+
+
 class Copies:
-    """Shallow copies of the mutable ones among `objects`."""
+    """Shallow copies of the mutable ones among `objects`, without those at addresses of `besides`."""
 
-    __slots__ = ("_copies", "objects")
+    __slots__ = ("_copies", "kept", "objects", "references")
 
-    def __init__(self, objects: list[Any]) -> None:
+    def __init__(self, objects: list[Any], besides: Any = ()) -> None:
         self.objects = objects
+        self.references: list[int] = []
+        self.kept = True  # whether the objects may be held by more than before
         self._copies: list[Any] = []
         for number, value in enumerate(objects):
             kind = type(value)
+            if besides and id(value) in besides:
+                continue
             if kind is list or kind is deque:
                 self._copies.append((number, list(value)))
             elif kind in _DICTS:
@@ -58,9 +76,32 @@ class Copies:
         """Whether there is anything that could change."""
         return bool(self._copies)
 
-    def changed(self) -> list[int]:
-        """Return the numbers of those that are no longer as they were."""
-        return [number for number, copy in self._copies if not self._same(self.objects[number], copy)]
+    def watch(self) -> None:
+        """Note how many references there are to the objects."""
+        self.references = count(self.objects)
+
+    def look(self) -> None:
+        """Find out whether there are more than then."""
+        self.kept = any(map(gt, count(self.objects), self.references))
+
+    def lists(self) -> Iterator[list[Any]]:
+        """Yield the lists that the copies consist of."""
+        for _, copy in self._copies:
+            if type(copy) is tuple:
+                yield copy[1]
+            elif type(copy) is list:
+                yield copy
+
+    def again(self) -> Copies:
+        """Return the same copies, of the same objects, in a list of their own."""
+        other = Copies([])
+        other._copies, other.objects = self._copies, list(self.objects)
+        return other
+
+    def changed(self, besides: Any = ()) -> list[int]:
+        """Return the numbers of those that are no longer as they were, without those at addresses of `besides`."""
+        changed = [number for number, copy in self._copies if not self._same(self.objects[number], copy)]
+        return [number for number in changed if id(self.objects[number]) not in besides] if besides else changed
 
     @staticmethod
     def _same(value: Any, copy: Any) -> bool:
@@ -77,6 +118,12 @@ class Copies:
             return wire_frames.same(value, copy)
         same: bool = (value.tolist() if value.dtype.kind == "O" else value.tobytes()) == copy
         return same
+
+    @staticmethod
+    def is_whole(value: Any) -> bool:
+        """Return whether `put_content` writes a copy of `value` that gets a number of its own."""
+        kind = type(value)
+        return kind.__module__ == "numpy" or wire_frames.is_changing(kind)
 
     @staticmethod
     def put_content(encoder: Encoder, value: Any) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import io
 from typing import Any
 
-from scalebox.execute.separate import operations
+from scalebox.execute.separate import names, operations
 from scalebox.execute.separate.own_builtins import OWN
 
 __builtins__ = OWN
@@ -63,7 +63,7 @@ def _forward(peer: Any, number: int) -> Any:
 
 def build_class(peer: Any, description: Any) -> Any:
     """Return the class of ExportedObject for objects that the other side describes so (`Policy.describe`)."""
-    name, numbers, fixed, is_open, is_coroutine = description
+    name, numbers, fixed, is_open, is_coroutine, real = description
     members: dict[str, Any] = {
         "_scalebox": peer,
         "_scalebox_fixed": fixed,
@@ -76,6 +76,9 @@ def build_class(peer: Any, description: Any) -> Any:
         members.setdefault("__hash__", None)
     if is_coroutine:
         members["__await__"] = lambda value: peer.tasks.borrowed(value).__await__()
+    kind = None if real is None else names.look_up(*real)
+    if isinstance(kind, type):
+        members["__class__"] = property(lambda value: kind)  # so `isinstance` says what it says of the real one
     return type(name, (ExportedObject,), members)
 
 

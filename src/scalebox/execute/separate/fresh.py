@@ -27,6 +27,49 @@ def connect(fds: list[int], own_modules: Iterable[str], value_classes: Iterable[
     return FreshSolution(fds, own_modules, value_classes)
 
 
+class _StandInType(type):
+    """The kind of what stands for a class: calls go to the copy that is there, questions to the class that it has."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        return vars(cls)["_scalebox_call"](*args, **kwargs)
+
+    def _scalebox_now(cls) -> Any:
+        return vars(cls)["_scalebox_class"]()
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return isinstance(value, cls._scalebox_now())
+
+    def __subclasscheck__(cls, kind: Any) -> bool:
+        return kind is cls or issubclass(kind, cls._scalebox_now())
+
+    def __eq__(cls, other: object) -> bool:
+        return other is cls or other is cls._scalebox_now()
+
+    def __hash__(cls) -> int:
+        return hash(cls._scalebox_now())
+
+    def __getattr__(cls, name: str) -> Any:
+        return getattr(cls._scalebox_now(), name)
+
+    def __iter__(cls) -> Any:
+        return iter(cls._scalebox_now())
+
+    def __len__(cls) -> int:
+        return len(cls._scalebox_now())
+
+    def __bool__(cls) -> bool:
+        return True
+
+    def __getitem__(cls, key: Any) -> Any:
+        return cls._scalebox_now()[key]
+
+    def __contains__(cls, item: Any) -> bool:
+        return item in cls._scalebox_now()
+
+    def __dir__(cls) -> Any:
+        return dir(cls._scalebox_now())
+
+
 class FreshSolution:
     """Has what remote.Solution has.
 
@@ -101,16 +144,23 @@ class FreshSolution:
         self._now.close()
 
     def _stand_in(self, name: str, value: Any) -> Any:
-        """Return a function that looks like `value`, and calls what the copy that is there has by that name."""
+        """Return what looks like `value`, a function or class, and calls what the copy that is there has by it."""
         is_class = isinstance(value, type)
+
+        def now() -> Any:
+            if name not in self._callables:
+                self.get(name)
+            return self._callables[name][0]
 
         def remote(*args: Any, **kwargs: Any) -> Any:
             if args or kwargs or is_class:
                 self._renew()
-            if name not in self._callables:
-                self.get(name)
-            return self._callables[name][0](*args, **kwargs)
+            return now()(*args, **kwargs)
 
+        if is_class:
+            members = {"_scalebox_call": staticmethod(remote), "_scalebox_class": staticmethod(now)}
+            shown = {key: getattr(value, key) for key in ("__module__", "__qualname__", "__doc__")}
+            return _StandInType(value.__name__, (), {**members, **shown})
         if type(value) is FunctionType:
             for attribute in ("__name__", "__qualname__", "__module__", "__doc__"):
                 setattr(remote, attribute, getattr(value, attribute))

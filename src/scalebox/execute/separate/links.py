@@ -1,34 +1,37 @@
-"""Containers that the tests read out of an object of the solution: the same list on both sides, as far as can be.
+"""Links: containers that tests and solution have in common, the same list on both sides, as far as can be.
 
-`solution_object.items.append(1)` must change the solution's list. So the copy that the tests got stays linked to the
-original: before each message the sender compares its own with what both sides knew last, and sends what has changed. A
-link lasts for as long as the tests hold on to one of its containers.
+`solution_object.items.append(1)` must change the solution's list, and `Logger(lines)` goes on to write into the tests'.
+So what one side has kept of a call's containers (`retained`) stays linked to what the other side has: before each
+message the sender compares its own with what both sides knew last, and sends what has changed. In messages such a
+container is named by its place in the link, so that it is one object on either side. A link lasts for as long as the
+tests hold on to one of its containers.
 
 Sent into the jail and run there by the sample's interpreter: standard library alone, Python 3.8.
 """
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
-from scalebox.execute.separate.copies import Copies
+from scalebox.execute.separate.copies import Copies, is_mutable
 from scalebox.execute.separate.own_builtins import OWN
+from scalebox.execute.separate.retained import is_held, unheld
 from scalebox.execute.separate.wire import Encoder, pack_u
 from scalebox.execute.separate.wire_read import Decoder, MalformedValue
 
 __builtins__ = OWN
 
 _MAX_LINKS = 64
-_references = sys.getrefcount
+#: Links of the arguments of calls under way have numbers from here on.
+UNDER_WAY = 1 << 40
 
 
 class _Link:
-    __slots__ = ("copies", "held")
+    __slots__ = ("alone", "copies")
 
-    def __init__(self, objects: list[Any]) -> None:
-        self.copies = Copies(objects)
-        self.held: list[int] = []  # references to each container while nobody but us has it
+    def __init__(self, copies: Copies) -> None:
+        self.copies = copies
+        self.alone: list[int] | None = None  # references to each container while nobody but us has it, once counted
 
 
 class Links:
@@ -38,28 +41,48 @@ class Links:
         self._owner = owner
         self._links: dict[int, _Link] = {}
         self._dropped: list[int] = []
+        #: Address of a linked container -> (number of its link, its number there).
+        self.places: dict[int, tuple[int, int]] = {}
 
     def __bool__(self) -> bool:
         return bool(self._links or self._dropped)
 
-    def add(self, number: int, objects: list[Any], root: Any = None) -> bool:
-        """Link containers; tell whether there is any to link. `root` is the one that the others are in."""
-        link = _Link(objects)
+    def add(self, number: int, copies: Copies) -> bool:
+        """Link containers, of which both sides know what they were copied as; tell whether there is any to link."""
+        link = _Link(copies)
         if not link.copies.mutable:
             return False
-        link.held = [_ALONE if value is root else count for value, count in zip(objects, _count(objects))]
         self._links[number] = link
+        self._place(number, copies.objects, 0)
         if len(self._links) > _MAX_LINKS:
             self._drop(next(iter(self._links)))
         return True
 
+    def find(self, number: int, at: int) -> Any:
+        """Return a container by its place."""
+        link = self._links.get(number)
+        if link is None or at >= len(link.copies.objects):
+            raise MalformedValue("a container that is not shared")
+        return link.copies.objects[at]
+
+    def _place(self, number: int, objects: list[Any], start: int) -> None:
+        for at in range(start, len(objects)):
+            if is_mutable(objects[at]):
+                self.places.setdefault(id(objects[at]), (number, at))
+
+    def _remove(self, number: int) -> None:
+        link = self._links.pop(number, None)
+        for value in link.copies.objects if link is not None else ():
+            if self.places.get(id(value), (None,))[0] == number:
+                del self.places[id(value)]
+
     def _drop(self, number: int) -> None:
-        del self._links[number]
+        self._remove(number)
         self._dropped.append(number)
 
     def forget(self, numbers: Any) -> None:
         for number in numbers:
-            self._links.pop(number, None)
+            self._remove(number)
 
     def dropped(self) -> tuple[int, ...]:
         """Return the links that have ended since the last time."""
@@ -72,32 +95,39 @@ class Links:
         for number, link in self._links.items():
             changed = link.copies.changed()
             if changed:
-                found.append((number, self._pack(link, changed)))
+                found.append((number, self._pack(number, link, changed)))
         return tuple(found)
 
     def drop_unheld(self) -> None:
         """End the links of which nobody else holds a container any more."""
         for number, link in list(self._links.items()):
-            counts = _count(link.copies.objects)
-            if not any(now > alone for now, alone in zip(counts, link.held)):
+            objects = link.copies.objects
+            if link.alone is None:
+                link.alone = unheld(objects, link.copies)
+            if not is_held(objects, link.alone):
                 self._drop(number)
 
-    def _pack(self, link: _Link, changed: list[int]) -> bytes:
+    def _pack(self, number: int, link: _Link, changed: list[int]) -> bytes:
         objects = link.copies.objects
+        known = len(objects)
         encoder = Encoder(self._owner, objects)
         encoder.out.append(pack_u(len(changed)))
-        for number in changed:
-            encoder.out.append(pack_u(number))
-            Copies.put_content(encoder, objects[number])
-        self._renew(link)
+        whole = []
+        for at in changed:
+            encoder.out.append(pack_u(at))
+            if Copies.is_whole(objects[at]):
+                whole.append(len(objects))
+            Copies.put_content(encoder, objects[at])
+        self._renew(number, link, known, whole)
         return b"".join(encoder.out)
 
-    @staticmethod
-    def _renew(link: _Link) -> None:
+    def _renew(self, number: int, link: _Link, known: int, whole: list[int]) -> None:
+        """Take what the containers hold now for what both sides know. At `whole` are copies that nobody needs."""
         objects = link.copies.objects
-        before = link.held
-        link.copies = Copies(objects)
-        link.held = before + _count(objects)[len(before) :]
+        for at in whole:
+            objects[at] = None
+        link.copies, link.alone = Copies(objects), None
+        self._place(number, objects, known)
 
     def take(self, changes: Any) -> None:
         """Make this side's containers what the other side's have become."""
@@ -110,23 +140,19 @@ class Links:
             objects = link.copies.objects
             known = len(objects)
             decoder = Decoder(self._owner, data, 0, objects)
-            found = [self._change(decoder, objects, known) for _ in range(decoder.counted(5))]
+            whole: list[int] = []
+            found = [self._change(decoder, objects, known, whole) for _ in range(decoder.counted(5))]
             if decoder.at != len(data):
                 raise MalformedValue("bytes after the changes")
             for value, content in found:
                 Copies.change(value, content)
-            self._renew(link)
+            self._renew(number, link, known, whole)
 
     @staticmethod
-    def _change(decoder: Decoder, objects: list[Any], known: int) -> tuple[Any, Any]:
+    def _change(decoder: Decoder, objects: list[Any], known: int, whole: list[int]) -> tuple[Any, Any]:
         at = decoder.count()
         if at >= known:
             raise MalformedValue("a change of nothing")
+        if Copies.is_whole(objects[at]):
+            whole.append(len(objects))
         return objects[at], Copies.read_content(decoder, objects[at])
-
-
-def _count(objects: list[Any]) -> list[int]:
-    return [_references(value) for value in objects]
-
-
-_ALONE = _count([[]])[0]  # of something that only its place in `objects` refers to

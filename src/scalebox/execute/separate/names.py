@@ -90,6 +90,14 @@ def _is_shared(module: str, kind: type) -> bool:
     return module in CLASS_MODULES
 
 
+def library_class(module: str, qualname: str) -> type | None:
+    """Return a class of a module of the standard library that is loaded, and has no way of its own to be shared."""
+    if module in CLASS_MODULES or module.partition(".")[0] not in getattr(sys, "stdlib_module_names", ()):
+        return None
+    found = look_up(module, qualname)
+    return found if type(found) is type else None
+
+
 def find_class(module: Any, name: Any) -> type | None:
     """Return the class of `shared_class`'s answer; None for anything else, whoever asks."""
     if type(module) is not str or type(name) is not str:

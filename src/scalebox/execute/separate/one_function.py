@@ -40,6 +40,8 @@ class _Uses:
 
     def take(self, tree: Any) -> bool:
         """Take note of what a text calls; return whether that is all it does."""
+        if any(map(_asks_type, ast.walk(tree))):
+            return False  # of the class itself, which a copy has anew
         caught = {id(part) for node in facts.statements(tree) if _catches(node) for part in node.body}
         return all(self._statement(node, id(node) in caught) for node in facts.statements(tree))
 
@@ -99,6 +101,15 @@ class _Uses:
 
 def _catches(node: Any) -> bool:
     return facts.raises_block(node) or isinstance(node, facts.TRIES)
+
+
+def _asks_type(node: Any) -> bool:
+    """Return whether an expression is `type(x) is K`, for a `K` that is no builtin."""
+    if not isinstance(node, ast.Compare):
+        return False
+    sides = [node.left, *node.comparators]
+    asked = any(isinstance(side, ast.Call) and facts.last_name(side) == "type" for side in sides)
+    return asked and any(isinstance(side, ast.Name) and side.id not in facts.BUILTINS for side in sides)
 
 
 def _is_large(node: Any) -> bool:

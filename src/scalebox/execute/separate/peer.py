@@ -3,12 +3,13 @@
 One side speaks at a time. A message is u32 length, u8 kind, u32 number of the call, u8 flags, and a body:
 
     CALL           [extras] target, u32 count, arguments [, u32 count, (name, value) ...]
-    RETURN, RAISE  [extras] [u32 count, (u32 number, new content) ...] value
+    RETURN, RAISE  [extras] [u32 count, (u32 number, new content) ...] value [u32 count, u32 number ...]
     HELLO, FAILED  what came of loading the solution's module
 
 A call's mutable arguments are copies. The side that served it says in its answer which of them have changed and to
 what, and the caller changes its own objects in place; and since an answer goes on with the numbers of the call's
-containers, a result that is an argument comes back as that very object.
+containers, a result that is an argument comes back as that very object. Numbers behind the value are those of
+containers that the server has kept: from then on they are shared (`links`).
 
 Sent into the jail and run there by the sample's interpreter: standard library alone, Python 3.8.
 """
@@ -26,6 +27,7 @@ from scalebox.execute.separate import wire_arrays, wire_frames, wire_read
 from scalebox.execute.separate.copies import Copies
 from scalebox.execute.separate.links import Links
 from scalebox.execute.separate.own_builtins import OWN
+from scalebox.execute.separate.retained import MAX_ITEMS, retained
 from scalebox.execute.separate.wire import Encoder, pack_u
 from scalebox.execute.separate.wire_read import Decoder, MalformedValue
 
@@ -136,6 +138,8 @@ class Peer:
     """One end of the connection. A subclass says what travels beside plain data, and what may be called."""
 
     Ended: type[BaseException] = ConnectionBroken
+    #: Sides number their calls each for itself; links of calls that this side has made have numbers of this remainder.
+    odd = 0
 
     def __init__(self, fd: int) -> None:
         self.fd = fd
@@ -146,7 +150,10 @@ class Peer:
         self.failure: str | None = None  # why the connection is of no more use
         self.guard: Callable[[], None] | None = None  # called before anything is asked of the other side
         self.links = Links(self)
-        self.linking = False  # whether containers in the answer that is due are to be linked
+        self.shared = self.links.places
+        self.linking = False  # whether the answer that is due is a part of the state, to be linked whatever its size
+        self.pending: dict[int, list[Any]] = {}  # containers of calls that this side waits for, by number
+        self.under_way: list[tuple[int, Copies]] = []  # calls that this side serves
         self._number = 0
 
     # --- what the subclass provides -----------------------------------------------------------
@@ -250,18 +257,14 @@ class Peer:
 
     # --- calling ------------------------------------------------------------------------------
 
-    def call(
-        self, target: bytes, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None, linked: bool = False
-    ) -> Any:
-        """Have the other side call `target` (its encoding); return what it returns, raise what it raises.
-
-        With `linked`, containers in the result may stay linked to the other side's (`links`).
-        """
+    def call(self, target: bytes, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None) -> Any:
+        """Have the other side call `target` (its encoding); return what it returns, raise what it raises."""
         if self.guard is not None:
             self.guard()
         with self.lock:
             if self.failure is not None:
                 raise self.Ended(self.failure)
+            extras = self.extras()  # first, for new containers in shared ones are named in what follows
             encoder = Encoder(self)
             out = encoder.out
             out.append(target)
@@ -275,14 +278,15 @@ class Peer:
                 for name, value in kwargs.items():
                     encoder.text(name)
                     encoder.put(value)
-            extras = self.extras()
             if extras is not None:
                 flags |= EXTRAS
                 out.insert(0, self._packed(extras))
             self._number = number = (self._number + 1) & 0xFFFFFFFF
             self.send(CALL, number, flags, b"".join(out))
+            self.pending[number] = encoder.objects
             data = self._wait(number)
-            return self._result(data, encoder, linked)
+            del self.pending[number]
+            return self._result(data, encoder)
 
     def _packed(self, extras: Any) -> bytes:
         encoder = Encoder(None)
@@ -307,7 +311,7 @@ class Peer:
             self.broken("interrupted while it waited for an answer")
             raise
 
-    def _result(self, data: bytes, encoder: Encoder, linked: bool) -> Any:
+    def _result(self, data: bytes, encoder: Encoder) -> Any:
         objects = encoder.objects
         flags = data[9]
         decoder = Decoder(self, data, HEAD.size, objects)
@@ -320,12 +324,13 @@ class Peer:
                 if flags & CHANGES:
                     changes = self._read_changes(decoder, known)
             value = decoder.read()
+            kept = [decoder.count() for _ in range(decoder.counted(4))] if flags & LINKED else None
             if decoder.at != len(data):
                 raise MalformedValue("bytes after the value")
             for changed, content in changes:
                 Copies.change(changed, content)
-            if flags & LINKED and linked:
-                self.links.add(_unpack_head(data)[2], objects, value)
+            if kept is not None:
+                self.links.add(2 * _unpack_head(data)[2] + self.odd, Copies([objects[at] for at in kept]))
         except wire_read.ERRORS as error:
             raise self.broken(_why(error)) from error
         if data[4] == RAISE:
@@ -363,20 +368,13 @@ class Peer:
         _, _, number, flags = _unpack_head(data)
         decoder = Decoder(self, data, HEAD.size)
         try:
-            if flags & EXTRAS:
-                self._read_extras(decoder)
-            target = self.read_target(decoder, flags)
-            args = [decoder.read() for _ in range(decoder.counted())]
-            kwargs = {}
-            if flags & KEYWORDS:
-                for _ in range(decoder.counted()):
-                    name = decoder.text()
-                    kwargs[name] = decoder.read()
-            if decoder.at != len(data):
-                raise MalformedValue("bytes after the arguments")
+            target, args, kwargs = self._read_call(decoder, flags)
         except wire_read.ERRORS as error:
             raise self.broken(_why(error)) from error
-        copies = Copies(decoder.objects) if decoder.objects else None
+        copies = Copies(decoder.objects, self.shared) if decoder.objects else None
+        if copies is not None:
+            copies.watch()
+            self.under_way.append((number, copies))
         self.nesting += 1
         deeper = False
         if self.nesting > 1:
@@ -384,28 +382,48 @@ class Peer:
         try:
             if self.nesting > MAX_NESTING:
                 raise RecursionError("more than %d calls nested between tests and solution" % MAX_NESTING)
-            value = target(*args, **kwargs)
+            answer = [target(*args, **kwargs)]
             kind = RETURN
         except BaseException as error:
             if self.failure is not None:
                 raise self.Ended(self.failure) from None
-            value = error
+            answer = [error]
             kind = RAISE
         finally:
             self.nesting -= 1
             if deeper:
                 _deepen(-_FRAMES)
-        self._answer(number, kind, value, copies)
+        if copies is not None:
+            copies.look()
+            self.under_way.pop()
+        del args, kwargs, target
+        self._answer(number, kind, answer, copies)
 
-    def _answer(self, number: int, kind: int, value: Any, copies: Copies | None) -> None:
+    def _read_call(self, decoder: Decoder, flags: int) -> tuple[Callable[..., Any], list[Any], dict[str, Any]]:
+        if flags & EXTRAS:
+            self._read_extras(decoder)
+        target = self.read_target(decoder, flags)
+        args = [decoder.read() for _ in range(decoder.counted())]
+        kwargs = {}
+        if flags & KEYWORDS:
+            for _ in range(decoder.counted()):
+                name = decoder.text()
+                kwargs[name] = decoder.read()
+        if decoder.at != len(decoder.data):
+            raise MalformedValue("bytes after the arguments")
+        return target, args, kwargs
+
+    def _answer(self, number: int, kind: int, answer: list[Any], copies: Copies | None) -> None:
+        """Send the only item of `answer`, which nobody else is to hold: references are counted (`retained`)."""
         with self.lock:
             try:
-                flags, body = self._body(number, kind, value, copies)
+                flags, body = self._body(number, kind, answer, copies)
                 self.send(kind, number, flags, body)
             except BaseException as error:
                 if self.failure is not None:
                     raise self.Ended(self.failure) from None
                 # What cannot be carried is the caller's exception.
+                self.links.forget((2 * number + 1 - self.odd,))
                 encoder = Encoder(self)
                 self.put_raised(encoder, error)
                 self.send(RAISE, number, 0, b"".join(encoder.out))
@@ -414,11 +432,11 @@ class Peer:
     def answered(self) -> None:
         """An answer has been sent: it is the other side's turn."""
 
-    def _body(self, number: int, kind: int, value: Any, copies: Copies | None) -> tuple[int, bytes]:
+    def _body(self, number: int, kind: int, answer: list[Any], copies: Copies | None) -> tuple[int, bytes]:
         flags = 0
-        linking, self.linking = self.linking and kind == RETURN, False
-        changed = copies.changed() if copies is not None else None
-        if copies is not None and (changed or type(value) not in _ATOMS):
+        extras = self.extras()
+        changed = copies.changed(self.shared) if copies is not None else None
+        if copies is not None and (changed or type(answer[0]) not in _ATOMS):
             encoder = Encoder(self, copies.objects)
         else:
             encoder = Encoder(self)
@@ -429,16 +447,26 @@ class Peer:
                 encoder.out.append(pack_u(at))
                 Copies.put_content(encoder, encoder.objects[at])
         if kind == RAISE:
-            self.put_raised(encoder, value)
+            self.put_raised(encoder, answer[0])
         else:
-            encoder.put(value)
-        extras = self.extras()
+            encoder.put(answer[0])
+            flags |= self._link(number, answer, encoder, copies)
+        self.linking = False
         if extras is not None:
             flags |= EXTRAS
             encoder.out.insert(0, self._packed(extras))
-        if linking and self.links.add(number, encoder.objects):
-            flags |= LINKED
         return flags, b"".join(encoder.out)
+
+    def _link(self, number: int, answer: list[Any], encoder: Encoder, copies: Copies | None) -> int:
+        """Link the containers of a call that have been kept on this side; return the flag that says so."""
+        objects = encoder.objects if copies is None else copies.objects
+        if not objects:
+            return 0
+        kept = retained(objects, copies, answer, self.shared, None if self.linking else MAX_ITEMS)
+        if not kept or not self.links.add(2 * number + 1 - self.odd, Copies([objects[at] for at in kept])):
+            return 0
+        encoder.out += map(pack_u, (len(kept), *kept))
+        return LINKED
 
 
 def _deepen(frames: int) -> bool:

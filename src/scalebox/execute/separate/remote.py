@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from types import FunctionType, ModuleType
-from typing import Any, Callable, Iterable
+from typing import Any, Callable, Iterable, Iterator
 
 from scalebox.execute.separate import names, wire_read
 from scalebox.execute.separate.peer import FAILED, HEAD, HELLO
@@ -127,7 +128,7 @@ class Solution:
 
         def ask() -> Any:
             nonlocal found
-            found = self._peer.linked_verb("get_name", name)
+            found = self._peer.verb("get_name", name)
             return found[1] if type(found) is tuple and len(found) == 2 else None
 
         if name in self._value_classes:
@@ -199,15 +200,38 @@ def _is_installed(name: str) -> bool:
     return spec.origin.startswith(tuple(places - {os.getcwd().rstrip("/") + "/"}))
 
 
+class _Variables(Mapping):  # type: ignore[type-arg]
+    """What `vars` of the solution's module gives: pytest's monkeypatch looks there for what it is to put back."""
+
+    def __init__(self, solution: Any) -> None:
+        self._solution = solution
+
+    def __getitem__(self, name: str) -> Any:
+        return self._solution.get(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self._solution.names))
+
+    def __len__(self) -> int:
+        return len(self._solution.names)
+
+
+_own: Callable[[Any], dict[str, Any]] = vars(ModuleType)["__dict__"].__get__
+
+
 class SolutionModule(ModuleType):
     """The solution's module, as `import solution` gives it."""
 
     def __init__(self, name: str, solution: Any) -> None:
         super().__init__(name)
-        vars(self)["_scalebox"] = solution
+        _own(self)["_scalebox"] = solution
+
+    @property
+    def __dict__(self) -> Any:  # type: ignore[override]
+        return _Variables(_own(self)["_scalebox"])
 
     def __getattr__(self, name: str) -> Any:
-        solution = vars(self)["_scalebox"]
+        solution = _own(self)["_scalebox"]
         if name == "__all__":
             return sorted(known for known in solution.names if not known.startswith("_"))
         if not (name.startswith("__") and name.endswith("__")):
@@ -221,16 +245,16 @@ class SolutionModule(ModuleType):
         if name.startswith("__") and name.endswith("__"):
             super().__setattr__(name, value)
         else:
-            vars(self)["_scalebox"].set(name, value)
+            _own(self)["_scalebox"].set(name, value)
 
     def __delattr__(self, name: str) -> None:
         try:
-            vars(self)["_scalebox"].delete(name)
+            _own(self)["_scalebox"].delete(name)
         except KeyError:
             raise AttributeError(name) from None
 
     def __dir__(self) -> list[str]:
-        return sorted(vars(self)["_scalebox"].names)
+        return sorted(_own(self)["_scalebox"].names)
 
 
 def install_modules(solution: Any, names: Iterable[str]) -> dict[str, ModuleType]:
@@ -253,7 +277,7 @@ def _put_into_parents(name: str, module: Any) -> None:
         return
     known = sys.modules.get(parent)
     package: Any = known or ModuleType(parent)
-    vars(package)[leaf] = module
+    _own(package)[leaf] = module
     if known is None:
         package.__path__ = []
         sys.modules[parent] = package

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
-from scalebox.execute.separate import operations
+from scalebox.execute.separate import names, operations
 from scalebox.execute.separate.wire_read import MalformedValue
 
 _PLAIN = frozenset([int, float, complex, str, bytes, list, tuple, dict, set, frozenset])
@@ -25,6 +25,12 @@ def methods(
     if is_iterator:
         found.update(_iterator_methods(bridge, state))
     return found
+
+
+def kind(module: str, qualname: str) -> dict[str, Any]:
+    """Return what makes objects of a class that both sides have in their library instances of it for `isinstance`."""
+    library = names.library_class(module, qualname)
+    return {} if library is None else {"__class__": property(lambda value: library)}
 
 
 def _by_content(bridge: Any, number: Any) -> tuple[str, Callable[..., Any]]:

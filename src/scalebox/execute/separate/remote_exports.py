@@ -1,4 +1,4 @@
-"""What of the tests' side the solution may touch, and how: this file alone decides.
+"""What of the tests' side the solution may touch, and how: this file decides, and a table in remote_library.py.
 
 The tests' code hands over objects when it passes them as arguments, returns them from call-backs or stores them in the
 solution. Of these
@@ -7,6 +7,7 @@ solution. Of these
 - iterators and generators give their next item (generators take `send`, `throw` and `close`);
 - objects of classes that the test code itself defines show the attributes that do not begin with an underscore, and
   their methods and operators as far as such a class defines them;
+- so do objects of some of the library's classes, such as `random.Random` (remote_library.py);
 - mocks give child mocks and take calls; files and StringIO have the usual methods;
 - everything else can be handed back, and nothing more.
 
@@ -37,7 +38,7 @@ from types import (
 )
 from typing import Any
 
-from scalebox.execute.separate import names, operations
+from scalebox.execute.separate import names, operations, remote_library
 from scalebox.execute.separate.names import class_module, class_name
 from scalebox.execute.separate.remote_objects import RemoteType
 
@@ -51,6 +52,8 @@ _CALLABLE = (
     partial,
     type,
 )
+#: Modules whose other callable objects are to be called: `itemgetter(1)`, cached functions, `numpy.sqrt`.
+_CALLED = frozenset(["functools", "operator", "numpy"])
 _GENERATOR = frozenset(["send", "throw", "close"])
 _ASYNC_GENERATOR = frozenset(["asend", "athrow", "aclose"])
 _FILE = frozenset(
@@ -90,12 +93,23 @@ class Policy:
         """Return whether a class is one that the test code defines."""
         return not isinstance(kind, RemoteType) and class_module(kind) in self.own_modules
 
+    def _usable(self, kind: Any) -> bool:
+        """Return whether objects show what a class of theirs defines."""
+        return self.own(kind) or remote_library.is_open(kind)
+
     def _own_instance(self, value: Any) -> bool:
-        return any(self.own(kind) for kind in type.__dict__["__mro__"].__get__(type(value)))
+        mro = type.__dict__["__mro__"].__get__(type(value))
+        return remote_library.is_open(mro[0]) or any(self.own(kind) for kind in mro)
 
     @staticmethod
     def is_callable(value: Any) -> bool:
-        return isinstance(value, _CALLABLE) and not isinstance(type(value), RemoteType)
+        """Return whether `value` is a function, or something of a library's that is there to be called, like one."""
+        kind = type(value)
+        if isinstance(kind, RemoteType):
+            return False
+        return isinstance(value, _CALLABLE) or (
+            callable(value) and class_module(kind) in _CALLED and not remote_library.is_open(kind)
+        )
 
     @staticmethod
     def named(value: Any) -> tuple[str, str] | None:
@@ -120,7 +134,7 @@ class Policy:
         if _is_mock(value):
             return frozenset(operations.defined(mro))
         if self._own_instance(value):
-            found = operations.defined(mro, lambda base: not self.own(base))
+            found = operations.defined(mro, lambda base: not self._usable(base))
             return frozenset([*found, *(_COPIES if not isinstance(value, Enum) else ())])
         if isinstance(value, io.IOBase):
             return _OF_FILES
@@ -154,12 +168,12 @@ class Policy:
 
     def _has(self, value: Any, name: str) -> bool:
         """Return whether an object of the test code's has the attribute itself, or from a class of the test code's."""
-        if name in getattr(value, "__dict__", ()):
-            return True
         mro = type.__dict__["__mro__"].__get__(type(value))
+        if name in getattr(value, "__dict__", ()):
+            return remote_library.shows(mro[0], name)
         found = [kind for kind in mro if name in type.__dict__["__dict__"].__get__(kind)]
         if found:
-            return self.own(found[0])
+            return self._usable(found[0]) and remote_library.shows(found[0], name)
         return any(self.own(kind) and "__getattr__" in type.__dict__["__dict__"].__get__(kind) for kind in mro)
 
     def getattr(self, value: Any, name: Any) -> Any:
@@ -172,7 +186,10 @@ class Policy:
             return False
         if _is_mock(value):
             return not _is_mock_business(name)
-        return type(value) is SimpleNamespace or (not isinstance(type(value), RemoteType) and self._own_instance(value))
+        kind = type(value)
+        if remote_library.is_open(kind):
+            return remote_library.is_settable(kind)
+        return kind is SimpleNamespace or (not isinstance(kind, RemoteType) and self._own_instance(value))
 
     def setattr(self, value: Any, name: Any, new: Any) -> None:
         if not self._writable(value, name) or callable(getattr(type(value), name, None)):
@@ -193,7 +210,11 @@ class Policy:
     # --- how it looks over there --------------------------------------------------------------
 
     def describe(self, value: Any) -> tuple[Any, ...]:
-        """Return (class name, operations, attributes that are methods, whether attributes can be asked for at all)."""
+        """Return (class name, operations, attributes that are methods, whether attributes can be asked for, …).
+
+        Behind that: whether it is a coroutine; (module, name) of a library's class that it is of, or None.
+        """
+        kind = type(value)
         open_to = bool(_is_mock(value) or self._own_instance(value) or type(value) is SimpleNamespace)
         fixed: tuple[str, ...] = ()
         if isinstance(value, GeneratorType):
@@ -208,6 +229,7 @@ class Policy:
             fixed,
             open_to,
             isinstance(value, CoroutineType),
+            (class_module(kind), class_name(kind)) if remote_library.is_open(kind) else None,
         )
 
 

@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any, Callable
 
 from scalebox.execute.separate.remote_exports import is_library
+from scalebox.execute.separate.remote_objects import RemoteType
 
 #: These have ways of their own (flags of every call).
 _APART = frozenset(
@@ -144,12 +145,26 @@ class Hooks:
         self._wrap(kind, "__enter__", __enter__)
         self._wrap(kind, "__exit__", __exit__)
 
+    def _class_attribute(self, target: Any = None, name: Any = None, *_: Any) -> tuple[Any, ...]:
+        """Return (value,) of what a class of the solution has itself under a name; no stand-in has it in its own."""
+        if (
+            not isinstance(target, RemoteType)
+            or type(name) is not str
+            or name in type.__dict__["__dict__"].__get__(target)
+        ):
+            return ()
+        found = self._peer.bridge.variables(target)
+        return (found[name],) if name in found else ()
+
     def _watch_monkeypatch(self, module: Any) -> None:
         kind = module.MonkeyPatch
         set_attribute, undo = kind.setattr, kind.undo
 
         def set_and_pass_on(patch: Any, *args: Any, **kwargs: Any) -> None:
+            before = self._class_attribute(*args[:2])
             set_attribute(patch, *args, **kwargs)
+            if before:
+                patch._setattr[-1] = (*patch._setattr[-1][:2], *before)
             target, name = patch._setattr[-1][:2] if patch._setattr else (None, None)
             self._patched(target, name, getattr(target, name, None) if type(name) is str else None)
 

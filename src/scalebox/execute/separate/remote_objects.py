@@ -159,7 +159,7 @@ class Bridge:
     # --- what proxies are asked for -----------------------------------------------------------
 
     def getattr(self, value: Any, name: str) -> Any:
-        return self.peer.aliases.of(self.peer.linked_verb("getattr", value, name))
+        return self.peer.aliases.of(self.peer.verb("getattr", value, name))
 
     def setattr(self, value: Any, name: str, new: Any) -> None:
         self.peer.verb("setattr", value, name, new)
@@ -177,12 +177,11 @@ class Bridge:
     def variables(self, value: Any) -> Any:
         found = self.peer.verb("variables", value)
         if type(found) is not dict:
-            raise TypeError("vars() argument must have __dict__ attribute")
+            raise AttributeError("'%s' object has no attribute '__dict__'" % type(value).__name__)
         return found
 
     def operate(self, name: str, value: Any, *args: Any) -> Any:
-        verb = self.peer.linked_verb if name == "__getitem__" else self.peer.verb
-        result = verb("operate", operations.NUMBERS[name], value, *args)
+        result = self.peer.verb("operate", operations.NUMBERS[name], value, *args)
         demanded = operations.RESULTS.get(name)
         if demanded is not None and type(result) is not demanded:
             if result is NotImplemented and name in _ASIDE:
@@ -414,6 +413,7 @@ class Bridge:
             return self._build_error(name, members, errors)
         members["__doc__"] = _Documentation(self, members["__doc__"])
         remote = tuple([base for base in bases if issubclass(base, RemoteObject)])
+        members.update(remote_content.kind(module, qualname))
         members.update(remote_kinds.members(name, bases, by_content=bool(plain)))
         made = RemoteType(name, remote or (RemoteObject,), members)
         remote_kinds.bind(made)

@@ -13,6 +13,8 @@ from types import FunctionType
 from typing import Any, Callable
 
 from scalebox.execute.separate import errors, names, shapes, wire, wire_library
+from scalebox.execute.separate.copies import Copies
+from scalebox.execute.separate.links import UNDER_WAY
 from scalebox.execute.separate.names import CALLBACKS, VERBS
 from scalebox.execute.separate.peer import Exports, Peer
 from scalebox.execute.separate.remote_async import Awaiting
@@ -85,10 +87,6 @@ class TestsPeer(Peer):
     def verb(self, name: str, *args: Any) -> Any:
         return self.call(_VERB_TARGETS[name], args)
 
-    def linked_verb(self, name: str, *args: Any) -> Any:
-        """Have a verb done whose result is a part of the solution's state."""
-        return self.call(_VERB_TARGETS[name], args, None, True)
-
     def verb_call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return self.call(_VERB_TARGETS[name], args, kwargs)
 
@@ -123,6 +121,10 @@ class TestsPeer(Peer):
     def take_extras(self, extras: Any) -> None:
         super().take_extras(extras)
         self._callable.difference_update(extras[0])
+        for number in extras[3]:
+            if number not in self.pending:
+                raise MalformedValue("a call that is not under way")
+            self.links.add(UNDER_WAY + 2 * number + self.odd, Copies(list(self.pending[number])))
         self.links.take(extras[2])
         for stream, text in extras[1]:
             if type(text) is not str:

@@ -24,10 +24,13 @@ from scalebox.execute.separate import (
     wire,
     wire_library,
 )
+from scalebox.execute.separate.copies import is_mutable
+from scalebox.execute.separate.links import UNDER_WAY
 from scalebox.execute.separate.names import CALLBACKS, VERBS
 from scalebox.execute.separate.own_builtins import OWN
 from scalebox.execute.separate.peer import CALL, FAILED, HELLO, ConnectionBroken, Peer
 from scalebox.execute.separate.remote_functions import DESCRIBED, WORTH_ASKING, make_function
+from scalebox.execute.separate.retained import few
 from scalebox.execute.separate.serve_async import Tasks
 from scalebox.execute.separate.shapes import make_stand_in
 from scalebox.execute.separate.wire import Encoder, pack_id
@@ -39,6 +42,7 @@ STDOUT, STDERR, STDIN, INPUT, PRINT = 4, 8, 16, 32, 64
 _REDIRECTED = STDOUT | STDERR | STDIN | INPUT | PRINT
 _MAX_NAMES = 10_000
 _MAX_MESSAGE = 2_000
+_MAX_SHARED = 200  # items of a call's containers that are compared for each call-back
 _OWN = "_scalebox_own"  # where an exception of the tests keeps its number
 _GET_ITEM = operations.NUMBERS["__getitem__"]
 _getpid = os.getpid
@@ -58,10 +62,13 @@ class _Handle:
 class SolutionPeer(Peer):
     """Adds handles for the program's objects, and stand-ins for those of the tests."""
 
+    odd = 1
+
     def __init__(self, fd: int, namespace: dict[str, Any]) -> None:
         super().__init__(fd)
         self.namespace = namespace
         self.written: list[tuple[int, str]] = []
+        self._opened: list[int] = []  # calls under way whose containers are shared from the next message on
         self._pid = _getpid()
         self._tuples: dict[Any, bool] = {}
         self._kinds: dict[int, Any] = {}
@@ -86,22 +93,30 @@ class SolutionPeer(Peer):
     def verb_call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return self.call(_callback[name], args, kwargs)
 
-    def call(
-        self, target: bytes, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None, linked: bool = False
-    ) -> Any:
+    def call(self, target: bytes, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None) -> Any:
         with self.lock:
             if not self.nesting or _getpid() != self._pid:
                 raise RuntimeError("the tests can only be called while they wait for a result")
+            self._open()
             return super().call(target, args, kwargs)
+
+    def _open(self) -> None:
+        """Share the containers of the calls under way with the tests, whose code may look at them before it returns."""
+        for number, copies in self.under_way:
+            key = UNDER_WAY + 2 * number + 1 - self.odd
+            new = copies.mutable and any(id(value) not in self.shared for value in copies.objects if is_mutable(value))
+            if new and few(copies.objects, _MAX_SHARED) and self.links.add(key, copies.again()):
+                self._opened.append(number)
 
     def extras(self) -> tuple[Any, ...] | None:
         released, written = self.proxies.released, self.written
         changes = self.links.changes() if self.links else ()
-        if not released and not written and not changes:
+        if not released and not written and not changes and not self._opened:
             return None
         self.proxies.released = []
-        extras = (tuple(released), tuple(written), changes)
+        extras = (tuple(released), tuple(written), changes, tuple(self._opened))
         written.clear()
+        self._opened.clear()
         return extras
 
     def take_extras(self, extras: Any) -> None:
@@ -110,10 +125,10 @@ class SolutionPeer(Peer):
         self.links.forget(extras[2])
         super().take_extras(extras)
 
-    def _answer(self, number: int, kind: int, value: Any, copies: Any) -> None:
+    def _answer(self, number: int, kind: int, answer: list[Any], copies: Any) -> None:
         if _getpid() != self._pid:
             _exit(1)  # a child that the program forked has come back from its function
-        super()._answer(number, kind, value, copies)
+        super()._answer(number, kind, answer, copies)
 
     # --- writing ------------------------------------------------------------------------------
 
@@ -331,7 +346,8 @@ class SolutionPeer(Peer):
         return serve_content.drain(iterator)
 
     def _variables(self, value: Any) -> Any:
-        return dict(vars(value))
+        found = getattr(value, "__dict__", None)
+        return None if found is None else dict(found)
 
     def _seed(self, module: str, /, *args: Any, **kwargs: Any) -> None:
         found: Any = names.import_module(module)

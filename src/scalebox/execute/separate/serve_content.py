@@ -6,6 +6,7 @@ Sent into the jail and run there by the sample's interpreter: standard library a
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping, Set
 from typing import Any, Callable
 
 from scalebox.execute.separate import operations
@@ -27,6 +28,11 @@ _READ: dict[type, Callable[[Any], Any]] = {
     set: lambda value: set(set.__iter__(value)),
     frozenset: lambda value: frozenset(frozenset.__iter__(value)),
 }
+#: Classes of the library whose objects equal others by what they give when iterated; the operations that say so.
+_ITERATED: dict[Any, tuple[str, ...]] = {
+    Mapping: ("__eq__",),
+    Set: ("__eq__", "__lt__", "__le__", "__gt__", "__ge__"),
+}
 _ATOMS = frozenset([type(None), bool, int, float, complex, str, bytes])
 _CHUNK = 1 << 17  # bytes, about
 _OTHER = _CHUNK >> 4  # what an item counts that may be of any size
@@ -40,6 +46,10 @@ def inherited(mro: tuple[Any, ...]) -> tuple[int, ...]:
     In-place ones, which change an object or make another, are not among them. A class that says by itself what it
     equals has none.
     """
+    by_items = next((kind for kind in mro if kind in _ITERATED), None)
+    if by_items is not None and by_items is _owner(mro, "__eq__"):
+        names = _ITERATED[by_items]
+        return tuple([operations.NUMBERS[name] for name in names if _owner(mro, name) is by_items])
     base = next((kind for kind in mro if kind in _READ), None)
     if base is None or _owner(mro, "__eq__") is not base:
         return ()
@@ -62,6 +72,8 @@ def content(value: Any) -> Any:
     for kind in type.__dict__["__mro__"].__get__(type(value)):
         if kind in _READ:
             return _READ[kind](value)
+        if kind in _ITERATED:
+            return dict(value.items()) if kind is Mapping else frozenset(value)
     raise TypeError("no plain data")
 
 

@@ -68,7 +68,7 @@ def describe(value: Any) -> tuple[Any, ...] | None:
         module if type(module) is str else "",
         doc[:_MAX_DOC] if type(doc) is str else None,
         shape,
-        _annotations(function),
+        tuple(_annotations(function).items()),  # no dict: nothing here is to be shared
     )
 
 
@@ -96,7 +96,7 @@ def make_stand_in(peer: Any, handle: int, flags: int, name: str, described: Any)
         if flags & COROUTINE:
             mark_coroutine(made)
     made.__name__, made.__qualname__, made.__module__, made.__doc__ = name, qualname, module, doc
-    made.__annotations__ = annotations
+    made.__annotations__ = dict(annotations)
     return made
 
 

@@ -20,6 +20,7 @@ Sent into the jail and run there by the sample's interpreter: standard library a
     D        dict                                   u32 count, key, value, ...
     r        a container met before                 u32 number
     R        a tuple met again inside of itself     u32 count, items, u32 number
+    L        a container that both sides share      u64 number of the link, u32 number in it (links.py)
     w        value of a known library type          u8 number of the type, its content
 """
 
@@ -41,7 +42,8 @@ _pack_head = struct.Struct("<cI").pack
 pack_u = struct.Struct("<I").pack
 pack_id = struct.Struct("<Q").pack
 _I64_MIN, _I64_MAX = -(1 << 63), (1 << 63) - 1
-_REF = b"r"
+_REF, _SHARED = b"r", b"L"
+_NOTHING: dict[int, tuple[int, int]] = {}
 
 
 class TooDeep(ValueError):
@@ -54,10 +56,11 @@ class Encoder:
     `objects` are its containers in the order of their numbers; a message that answers another begins with that one's.
     """
 
-    __slots__ = ("depth", "errors", "memo", "objects", "out", "owner")
+    __slots__ = ("depth", "errors", "memo", "objects", "out", "owner", "shared")
 
     def __init__(self, owner: Any, objects: list[Any] | None = None) -> None:
         self.owner = owner
+        self.shared: dict[int, tuple[int, int]] = getattr(owner, "shared", _NOTHING)
         self.out: list[bytes] = []
         self.depth = 0
         self.errors: list[BaseException] = []  # being written
@@ -79,11 +82,16 @@ class Encoder:
         self.objects.append(value)
 
     def met(self, value: Any) -> bool:
-        """Write a reference if `value` has a number."""
+        """Write a reference if `value` has a number, or is one that both sides have."""
         number = self.memo.get(id(value))
-        if number is None:
+        if number is not None:
+            self.out.append(_pack_head(_REF, number))
+            return True
+        place = self.shared.get(id(value))
+        if place is None:
             return False
-        self.out.append(_pack_head(_REF, number))
+        self.number(value)
+        self.out.append(_SHARED + pack_id(place[0]) + pack_u(place[1]))
         return True
 
     def put_or(self, value: Any, replacement: Any) -> None:
@@ -152,6 +160,8 @@ def _put_list(encoder: Encoder, value: list[Any]) -> None:
     number = encoder.memo.get(id(value))
     if number is not None:
         encoder.out.append(_pack_head(_REF, number))
+        return
+    if id(value) in encoder.shared and encoder.met(value):
         return
     encoder.memo[id(value)] = len(encoder.objects)
     encoder.objects.append(value)

@@ -269,6 +269,10 @@ def _read_reference(decoder: Decoder) -> Any:
     return value
 
 
+def _read_shared(decoder: Decoder) -> Any:
+    return _kept(decoder, decoder.owner.links.find(decoder.id(), decoder.count()))
+
+
 def _read_again(decoder: Decoder) -> Any:
     decoder.items_into([])
     return _read_reference(decoder)
@@ -294,6 +298,7 @@ READERS: dict[int, Callable[[Decoder], Any]] = {
     ord("D"): _read_dict,
     ord("r"): _read_reference,
     ord("R"): _read_again,
+    ord("L"): _read_shared,
 }
 
 
