@@ -6,7 +6,7 @@ import re
 
 import msgspec
 
-from scalebox.execute.programs.assembled import Assembled, blanked, joined, label_of, words
+from scalebox.execute.programs.assembled import Assembled, blanked, ends_open, joined, label_of, words
 from scalebox.languages.language import Language
 
 _OPAQUE = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|`[^`]*`|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.DOTALL)
@@ -24,6 +24,7 @@ _OURS = frozenset(["byte", "int32", "make", "len", "true", "bool", "error", "str
 _RUNNER = """package {package}
 
 import (
+	scaleboxFlag "flag"
 	scaleboxOS "os"
 	scaleboxAtomic "sync/atomic"
 	scaleboxTesting "testing"
@@ -38,6 +39,14 @@ var scaleboxToken = func() []byte {{
 var scaleboxEnded int32
 
 func TestMain(m *scaleboxTesting.M) {{
+	// By its arguments, or by these flags, a program could have tests and their parts left out.
+	scaleboxOS.Args = []string{{scaleboxOS.Args[0], "-test.v"}}
+	scaleboxFlag.Parse()
+	for name, value := range map[string]string{{"run": "", "skip": "", "list": "", "short": "false", "count": "1"}} {{
+		if scaleboxFlag.Set("test."+name, value) != nil && name != "skip" {{
+			scaleboxOS.Exit(1)
+		}}
+	}}
 	status := m.Run()
 	if status == 0 && scaleboxEnded == {count} {{
 		scaleboxLine.Write(scaleboxToken)
@@ -80,7 +89,11 @@ def assemble(language: Language, prefix: str, code: str, suffix: str) -> Assembl
         language, source="solution_test.go", build=(*language.build[:-1], command), error=_ERROR, layout=None,
         run=(*language.run, "-test.v"), env={**language.env, **_PACKAGES},
     )  # fmt: skip
-    problem = "" if names or calls_main else "the suffix has no func TestName(t *testing.T) and no func main()"
+    problem = (
+        ends_open(code, _OPAQUE)
+        if names or calls_main
+        else "the suffix has no func TestName(t *testing.T) and no func main()"
+    )
     called = _TEST.sub(lambda found: found.group().replace(found.group(1), label + found.group(1), 1), suffix)
     return joined(changed, prefix, code, called, files=files, failed=r"--- FAIL|Error Trace", problem=problem)
 

@@ -16,19 +16,19 @@ const GUARD = (() => {
     Symbol, Date, Error, Object.prototype, Function.prototype, Array.prototype, String.prototype, Number.prototype,
     Boolean.prototype, RegExp.prototype, Map.prototype, Set.prototype, Promise.prototype, Error.prototype,
     getPrototypeOf([][Symbol.iterator]()), getPrototypeOf(new Map().entries()), getPrototypeOf(new Set().values()),
-    BigInt.prototype, WeakMap.prototype, WeakSet.prototype, Buffer, util, fs, own,
+    BigInt.prototype, WeakMap.prototype, WeakSet.prototype, Date.prototype, Buffer, util, fs, own,
   ];
   // Nobody's own functions lie over these by an assignment, as they do over those of Object.prototype.
   const judging = [
     assert, assert.strict, Math, JSON, Object, Array, Number, String, Boolean, Reflect, Promise, BigInt, Symbol, util,
     Array.prototype, String.prototype, Number.prototype, Boolean.prototype, RegExp.prototype, Map.prototype,
-    Set.prototype, WeakMap.prototype, WeakSet.prototype, Promise.prototype, BigInt.prototype,
+    Set.prototype, WeakMap.prototype, WeakSet.prototype, Promise.prototype, BigInt.prototype, Date.prototype, Date,
     getPrototypeOf([][Symbol.iterator]()), getPrototypeOf(new Map().entries()), getPrototypeOf(new Set().values()),
   ];
   const shaped = [Object, Function, Array, Number, String, Boolean, BigInt, Map, Set, RegExp, Error];
   const prototypes = shaped.map((kind) => kind.prototype);
-  // Printing judges nothing, and these may be replaced by honest programs.
-  const spared = ["exit", "emit", "log", "error", "warn", "info", "debug", "prepareStackTrace", "captureStackTrace"];
+  // Printing judges nothing, and these may be replaced by honest programs; chdir is by node's own runner of tests.
+  const spared = ["exit", "chdir", "emit", "log", "error", "warn", "info", "debug", "prepareStackTrace", "captureStackTrace"];
   const kept = [];
 
   // To be called once, when nothing of ours is to be replaced any more and nothing of the program has run.
