@@ -30,6 +30,12 @@ const GUARD = (() => {
   // Printing judges nothing, and these may be replaced by honest programs; chdir is by node's own runner of tests.
   const spared = ["exit", "chdir", "emit", "log", "error", "warn", "info", "debug", "prepareStackTrace", "captureStackTrace"];
   const kept = [];
+  const standard = [
+    "Object", "Function", "Array", "Number", "String", "Boolean", "Symbol", "BigInt", "Math", "JSON", "Date", "RegExp",
+    "Promise", "Map", "Set", "WeakMap", "WeakSet", "Reflect", "Proxy", "Intl", "Error", "TypeError", "RangeError",
+    "SyntaxError", "ReferenceError", "isNaN", "isFinite", "parseInt", "parseFloat", "setTimeout", "setInterval",
+    "setImmediate", "clearTimeout", "clearInterval", "clearImmediate", "queueMicrotask", "structuredClone",
+  ].map((name) => [name, getOwnPropertyDescriptor(globalThis, name)]);
 
   // To be called once, when nothing of ours is to be replaced any more and nothing of the program has run.
   function keep() {
@@ -71,6 +77,21 @@ const GUARD = (() => {
     }
   }
 
+  // The names of the language mean what they meant; where `fixed`, for good.
+  function restoreNames(fixed) {
+    for (let at = 0; at < standard.length; at++) {
+      const [name, was] = standard[at];
+      const now = getOwnPropertyDescriptor(globalThis, name);
+      if (now && !now.configurable && now.value === was.value) continue;
+      try {
+        defineProperty(globalThis, name, was);
+        if (fixed) defineProperty(globalThis, name, was.get ? {configurable: false} : {configurable: false, writable: false});
+      } catch {
+        stop(`the program altered ${name}`);
+      }
+    }
+  }
+
   // How values of the language itself are written is not for the program to say. For Date it is the language's own.
   JSON.stringify = function stringify_(...all) {
     for (let at = 0; at < prototypes.length; at++) {
@@ -100,5 +121,5 @@ const GUARD = (() => {
     for (let at = 0; at < data.length;) at += apply(writeSync, fs, [3, data, at]);
   }
 
-  return {keep, altered, restore, hold, say, stop, send, apply, is, ownKeys, defineProperty};
+  return {keep, altered, restore, restoreNames, hold, say, stop, send, apply, is, ownKeys, defineProperty};
 })();
