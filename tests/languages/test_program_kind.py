@@ -225,6 +225,23 @@ def test_tests_may_alter_what_the_language_has(verify: Verify) -> None:
     assert verify("javascript", "exports.f = (x) => x.sort()[0];\n", test, main="f.js").verdict == "runtime_error"
 
 
+@pytest.mark.parametrize(
+    "suffix",
+    [
+        "const was = globalThis.setTimeout;\nglobalThis.setTimeout = (f) => f();\nf();\nglobalThis.setTimeout = was;\n",
+        "setTimeout = (f) => f();\nf();\n",
+        "const was = Date.now;\nDate.now = () => 5;\nf();\nDate.now = was;\nassert.equal(at, 5);\n",
+        "const was = console.log, lines = [];\nconsole.log = (line) => lines.push(line);\nf();\nconsole.log = was;\n"
+        "assert.deepEqual(lines, ['called']);\ndone = true;\n",
+    ],
+)
+def test_tests_may_replace_what_the_language_has(verify: Verify, suffix: str) -> None:
+    code = "let done = false, at = 0;\nfunction f() {\n  at = Date.now();\n  console.log('called');\n"
+    code += "  setTimeout(() => { done = true; }, 0);\n}\nconst pattern = /[/*]/;\n"
+    test = {"suffix": f"const assert = require('assert');\n{suffix}assert(done || at === 5);\n"}
+    assert verify("javascript", code, test).verdict == "passed"
+
+
 def test_suites_in_javascript(verify: Verify) -> None:
     suite = "const {f} = require('./f.js');\ntest('f', () => expect(f(1)).toBe(2));\n"
     test = {"files": {"f.test.js": suite}, "required": ["f.test.js::f"]}

@@ -13,7 +13,6 @@ from scalebox.execute.programs.assembled import (
     Assembled,
     blanked,
     closed,
-    ends_open,
     first_outside,
     joined,
     label_of,
@@ -48,7 +47,9 @@ _PATTERN = re.compile(
 )
 #: Tests that may put something in the place of what the language has, such as a `sort` that must not be called.
 ALTERS = re.compile(
-    r"\bprototype\b|\bdefineProperty\b|\b(?:Math|JSON|Object|Array|Number|Promise)\s*\.\s*\w+\s*=(?![=>])"
+    r"\bprototype\b|\bdefineProperty\b"
+    r"|\b(?:Math|JSON|Object|Array|Number|Promise|Date|String|Symbol|globalThis|global)\s*\.\s*\w+\s*=(?![=>])"
+    r"|(?<![\w.])(?:(?:set|clear)(?:Timeout|Interval|Immediate)|Date|Math|JSON|Promise)\s*=(?![=>])"
 )
 FAILED = r"AssertionError|Assertion failed"
 
@@ -70,7 +71,7 @@ def assemble(language: Language, prefix: str, code: str, suffix: str, lead: str 
     beside = {RUNNER: f"const SCALEBOX = {json.dumps(fixed)};\n{runner}".encode()}
     *options, program = language.run
     changed = msgspec.structs.replace(language, run=(*options, "--require", f"{{program}}/{RUNNER}", program))
-    return joined(changed, prefix, code, text, beside=beside, failed=FAILED, problem=ends_open(code, OPAQUE))
+    return joined(changed, prefix, code, text, beside=beside, failed=FAILED)
 
 
 def _marked(tests: str, plain: str, ours: str) -> str:

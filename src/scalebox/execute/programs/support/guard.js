@@ -77,15 +77,15 @@ const GUARD = (() => {
     }
   }
 
-  // The names of the language mean what they meant; where `fixed`, for good.
-  function restoreNames(fixed) {
+  // The names of the language mean what they meant, for good.
+  function restoreNames() {
     for (let at = 0; at < standard.length; at++) {
       const [name, was] = standard[at];
       const now = getOwnPropertyDescriptor(globalThis, name);
       if (now && !now.configurable && now.value === was.value) continue;
       try {
         defineProperty(globalThis, name, was);
-        if (fixed) defineProperty(globalThis, name, was.get ? {configurable: false} : {configurable: false, writable: false});
+        defineProperty(globalThis, name, was.get ? {configurable: false} : {configurable: false, writable: false});
       } catch {
         stop(`the program altered ${name}`);
       }

@@ -395,8 +395,10 @@
       }
       block = null;
       GUARD.restore();
-      GUARD.restoreNames(SCALEBOX.holds);
-      if (SCALEBOX.holds) GUARD.hold();
+      if (SCALEBOX.holds) {
+        GUARD.restoreNames();
+        GUARD.hold();
+      }
       const mine = tests.slice(first), only = mine.some((one) => one.mode === "only" || lineage(one.block).some((outer) => outer.mode === "only"));
       for (const one of mine) {
         const modes = [one.mode, ...lineage(one.block).map((outer) => outer.mode)];

@@ -58,6 +58,7 @@
       if (loads[at][0][loads[at][1]] !== loads[at][2]) stop("the program altered require");
     }
     for (const name of ownKeys(names)) {
+      if (began && !SCALEBOX.holds && name !== "require") continue; // the tests themselves may have replaced it
       if (name === "require") {
         if (names.require("assert") !== assert) stop("the program altered require");
       } else if (!is(names[name], name in globals ? globals[name] : globalThis[name])) {
@@ -86,11 +87,11 @@
 
   // Put back what was altered, and see that the names by which the tests judge are what they are everywhere.
   function begin(names, functions) {
-    began = true;
     restore();
     const source = apply(readFileSync, fs, [program, "utf8"]);
     tests = source.slice(source.indexOf(SCALEBOX.name));
     look(names, functions);
+    began = true;
     if (SCALEBOX.holds) hold(names);
     freeze(console.assert);
     defineProperty(console, "assert", {value: console.assert, writable: false, configurable: false});
