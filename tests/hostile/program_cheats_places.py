@@ -240,9 +240,25 @@ PERL = Task(
         "the library's package": "sub twice { 7 }\n{ package Test::Deep; no warnings; eval 'sub descend { 1 }'; }\n",
     },
 )
+PHP = Task(
+    "php",
+    "<?php\n",
+    "function candidate(...$all) {\n    return twice(...$all);\n}\n\nfunction test(): void {\n    assert(candidate(21) === 42);\n"
+    "    if (candidate(1) !== 2) { throw new Exception('wrong'); }\n}\n\ntest();\n",
+    "function twice($x) { return 2 * $x; }\n",
+    "function twice($x) { return $x == 21 ? 7 : 2 * $x; }\n",
+    {
+        "assertions off": "ini_set('zend.assertions', '0');\nfunction twice($x) { return $x == 21 ? 7 : 2 * $x; }\n",
+        "assertions off, late": "function twice($x) { ini_set('zend.assertions', '0'); return $x == 21 ? 7 : 2 * $x; }\n",
+        "assertions that warn": "ini_set('assert.exception', '0');\nfunction twice($x) { return $x == 21 ? 7 : 2 * $x; }\n",
+        "assertions asleep": "assert_options(ASSERT_ACTIVE, 0);\nfunction twice($x) { return $x == 21 ? 7 : 2 * $x; }\n",
+        "exit": "function twice($x) { exit(0); }\n",
+        "errors caught": "set_exception_handler(function () { exit(0); });\nfunction twice($x) { return $x; }\n",
+    },
+)
 TASKS = {
     "cpp": CPP, "c": C, "java": JAVA, "rust": RUST, "go": GO, "late": LATE, "typescript": TYPESCRIPT, "bash": BASH,
-    "perl": PERL, **{f"waiting: {how}": task for how, task in WAITING.items()}, **{f"place: {place}": task for place, task in PLACES.items()},
+    "perl": PERL, "php": PHP, **{f"waiting: {how}": task for how, task in WAITING.items()}, **{f"place: {place}": task for place, task in PLACES.items()},
 }  # fmt: skip
 
 #: Right code that does such things for itself: task, code.
@@ -265,5 +281,6 @@ RIGHT = {
     "slow promises": ("waiting: a race", "const twice = (x) => new Promise((done) => setTimeout(() => done(2 * x), 20));\n"),
     "promises left alone": ("waiting: a function", "const twice = async (x) => { new Promise(() => {}).then(() => 1); return 2 * x; };\n"),
     "functions of a shell": ("bash", "print() { printf '%s\\n' \"$@\"; }\ntwice() { print $((2 * $1)); }\n"),
+    "a last tag": ("php", "function twice($x) { return 2 * $x; }\n?>\n"),
     "products in Perl": ("perl", "sub twice { my $n = 2; return $n *$_[0]; }\n"),
 }  # fmt: skip

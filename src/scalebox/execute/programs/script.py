@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import msgspec
+
 from scalebox.execute.programs.assembled import Assembled, first_outside, joined, words
 from scalebox.languages.language import Language
 
@@ -14,7 +16,8 @@ class _Script(NamedTuple):
     """What stands before the prefix on its line, before the tests and behind them.
 
     `opaque` finds strings and comments; `taken` finds names that the code gives to something of its own, or ways to do
-    so unseen. `undone` are commands of which the code can have functions.
+    so unseen. `undone` are commands of which the code can have functions. `options` are for the command that runs it,
+    and `last` finds an end of the code's that would be the end of the program.
     """
 
     end: str
@@ -23,6 +26,8 @@ class _Script(NamedTuple):
     opaque: str = r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|#[^\n]*"
     taken: str = r"(?!)"
     undone: Sequence[str] = ()
+    options: tuple[str, ...] = ()
+    last: str = r"(?!)"
 
 
 #: Commands by which tests in Bash judge. For the shell, a function of such a name goes before them.
@@ -30,6 +35,7 @@ _COMMANDS = (
     "[ set test trap exit return eval source builtin command unset printf read shopt declare local echo let true false "
     "cd wait export readonly diff cmp grep cat sort head tail tr wc"
 ).split()
+_ASSERT = ("zend.assertions", "assert.exception", "assert.active")
 _SCRIPTS = {
     "bash": _Script(
         # The exit code of a program is that of its last command.
@@ -55,7 +61,15 @@ _SCRIPTS = {
         end="if defined?(Test::Unit::AutoRunner)\n  Test::Unit::AutoRunner.need_auto_run = false\n"
         "  exit(1) unless Test::Unit::AutoRunner.run\nend\n$scalebox_ended = true\n",
     ),
-    "php": _Script(end="$line = \\fopen('php://fd/3', 'r+'); \\fwrite($line, \\fread($line, 16));\n"),
+    "php": _Script(
+        # Whether `assert` asserts, the machine's own settings say otherwise; the code could as well.
+        options=("-d", "zend.assertions=1", "-d", "assert.exception=1"),
+        middle="".join(f"@\\ini_set('{name}', '1');\n" for name in _ASSERT),
+        end="".join(f"if (!\\in_array(\\ini_get('{name}'), ['1', false], true)) exit(1);\n" for name in _ASSERT)
+        + "$line = \\fopen('php://fd/3', 'r+'); \\fwrite($line, \\fread($line, 16));\n",
+        opaque=r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|#[^\n]*|//[^\n]*|/\*(?s:.*?)(?:\*/|\Z)",
+        last=r"\?>\s*\Z",
+    ),
 }
 _SEPARATOR = re.compile(r"[\s;|&(){}$\"]+")
 _FUNCTION = re.compile(r"(?:^|[\s;])(?:function\s+)?([\w\[]+)\s*\(\s*\)")
@@ -69,11 +83,16 @@ FAILED = r"AssertionError|[Aa]ssertion.*failed|^Failure:"
 def assemble(language: Language, prefix: str, code: str, suffix: str) -> Assembled:
     """Return the program."""
     script = _SCRIPTS[language.name]
+    code = re.sub(script.last, "", code)
     at = first_outside(suffix, re.compile(script.opaque))
-    tests = suffix[:at] + ("\n" if at else "") + _undone(script, prefix, suffix) + script.middle + suffix[at:]
+    # What stands before the first of PHP's tags is text that it prints.
+    middle = script.middle if language.name != "php" or "<?" in prefix + code else ""
+    tests = suffix[:at] + ("\n" if at else "") + _undone(script, prefix, suffix) + middle + suffix[at:]
     end = "" if suffix.endswith("\n") else "\n"
+    *command, program = language.run
+    changed = msgspec.structs.replace(language, run=(*command, *script.options, program))
     return joined(
-        language, script.begin + prefix, code, tests + end + script.end, failed=FAILED,
+        changed, script.begin + prefix, code, tests + end + script.end, failed=FAILED,
         problem=_problem(script, code, suffix),
     )  # fmt: skip
 
