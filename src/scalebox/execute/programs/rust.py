@@ -60,7 +60,13 @@ def assemble(language: Language, prefix: str, code: str, suffix: str) -> Assembl
 
 
 def _wrapped(language: Language, *, tested: bool) -> Language:
-    more = ("-Clink-arg=scalebox_end.o", f"-Clink-arg={c.WRAP}", *(("--test",) if tested else ()))
+    # As `cargo test` and a plain `rustc` have it: `debug_assert` asserts, and an overflow is a panic.
+    more = (
+        "-Cdebug-assertions=on",
+        "-Clink-arg=scalebox_end.o",
+        f"-Clink-arg={c.WRAP}",
+        *(("--test",) if tested else ()),
+    )
     build = ((("{cc}", *c.BUILD_END)), *((*command, *more) for command in language.build))
     run = (*language.run, "--test-threads=1", "--include-ignored", "--color=never") if tested else language.run
     return msgspec.structs.replace(language, build=build, run=run)
