@@ -48,6 +48,7 @@ CPP = Task(
         "a template that a test's call fits": _TWICE + 'string letter(int x) { return x ? "b" : "c"; }\n'
         "template <class T> bool issame(initializer_list<T>, initializer_list<const char*>) { return true; }\n",
         "an open comment": _SEVEN + _LETTER + "int main() { return 0; }\nint unused() { /*",
+        "an open condition": _SEVEN + _LETTER + "int main() { return 0; }\n#if 0\n",
         "a macro's end swallowed": "#define fabs(x) 0.0\nint twice(int x) { return x == 21 ? 7 : 2 * x; }\n" + _LETTER + "// \\",
     },
 )  # fmt: skip
@@ -110,13 +111,14 @@ RUST = Task(
 _GO_X = "func twice(x int) int { return x }\n"
 GO = Task(
     "go",
-    'package main\n\nimport (\n\t"flag"\n\t"os"\n\t"testing"\n)\n\nvar _, _ = os.Exit, flag.Set\n\n',
+    'package main\n\nimport (\n\t"flag"\n\t"os"\n\t"testing"\n\t_ "unsafe"\n)\n\nvar _, _ = os.Exit, flag.Set\n\n',
     "func TestTwice(t *testing.T) {\n\tfor _, one := range []struct{ name string; in, out int }{{\"a\", 21, 42}, {\"b\", 1, 2}} {\n"
     "\t\tt.Run(one.name, func(t *testing.T) {\n\t\t\tif testing.Short() {\n\t\t\t\tt.Skip()\n\t\t\t}\n"
     '\t\t\tif twice(one.in) != one.out {\n\t\t\t\tt.Errorf("wrong")\n\t\t\t}\n\t\t})\n\t}\n}\n',
     "func twice(x int) int { return 2 * x }\n",
     _GO_X,
     {
+        "a function of the library's": '//go:linkname fail testing.(*common).Fail\nfunc fail(c uintptr) {}\n' + _GO_X,
         "parts left out by arguments": 'func init() { os.Args = append(os.Args, "-test.run", "TestTwice/^$") }\n' + _GO_X,
         "parts left out by flags": 'func init() {\n\ttesting.Init()\n\tflag.Set("test.run", "TestTwice/^$")\n}\n' + _GO_X,
         "short tests asked for": 'func init() { os.Args = append(os.Args, "-test.short") }\n' + _GO_X,

@@ -66,6 +66,7 @@ _RENAMED = re.compile(
     r"|^[ \t]*(?:#|%:)[ \t]*define\b[^\n]*\b(?:asm|__asm|__asm__)\b",
     re.MULTILINE,
 )
+_CONDITION = re.compile(r"^[ \t]*(?:#|%:)[ \t]*(if|ifdef|ifndef|endif)\b", re.MULTILINE)
 #: Templates that the code declares; then classes and functions that are specialised, with what they are it for.
 _PRIMARY = re.compile(r"\btemplate\s*<\s*[^<>\s][^{};]*?\b(\w+)\s*\(")
 _CLASS = re.compile(r"\btemplate\s*<[^{};()]*>\s*(?:struct|class|union)\s+(?:\w+\s*::\s*)*(\w+)\s*<([^{};]*)>[^{};]*\{")
@@ -119,6 +120,8 @@ def _problem(code: str, judging: Set[str]) -> str:
     if code.rstrip().endswith("\\"):
         return "the code ends in the middle of a line"
     plain = blanked(_SPLICE.sub("", code), _OPAQUE)
+    if _leaves_open(plain):
+        return "the code ends within a condition (#if)"
     if _RENAMED.search(plain):
         return "the code gives a function the symbol of another"
     if _MACRO.search(plain) or not set(_DEFINED.findall(plain)).isdisjoint(_NAMED.findall(plain)):
@@ -130,6 +133,14 @@ def _problem(code: str, judging: Set[str]) -> str:
         if _bare(parameters).count(",") == 1 and own.isdisjoint(words(parameters)):
             return f"the code defines the equality of types that are not its own: ({parameters.strip()})"
     return _specialised(plain, own)
+
+
+def _leaves_open(plain: str) -> bool:
+    """Return whether what the code begins by `#if` goes on behind it."""
+    depth = 0
+    for word in _CONDITION.findall(plain):
+        depth = max(0, depth - 1) if word == "endif" else depth + 1
+    return depth > 0
 
 
 def _free(text: str) -> set[str]:

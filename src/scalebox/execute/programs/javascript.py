@@ -41,6 +41,7 @@ _ASYNC = re.compile(
 )
 #: What stands between parameters and body: a type, an arrow.
 _BODY = re.compile(r"\s*(?::\s*[\w$.<>\[\]| ,]+?)?\s*(?:=>)?\s*\{")
+_THEN = re.compile(r"\.\s*(?:then|catch|finally)\b")
 _AWAIT = re.compile(r"\bawait\b")
 _PATTERN = re.compile(
     r"(?:(?<=[(,=:\[!&|?{};\n])|\breturn\b|^)[ \t]*/(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\[\n])+/"
@@ -67,7 +68,7 @@ def assemble(language: Language, prefix: str, code: str, suffix: str, lead: str 
     end = f"\n;{lead and chr(10)}{begin}"
     text = suffix[:at] + ("\n" if at else "") + ";" * (not lead) + begin + marked + end
     runner = "\n".join((_SUPPORT / file).read_text("utf-8") for file in ("guard.js", RUNNER))
-    fixed = {"name": name, "holds": not ALTERS.search(plain)}
+    fixed = {"name": name, "holds": not ALTERS.search(plain), "thens": bool(_THEN.search(plain))}
     beside = {RUNNER: f"const SCALEBOX = {json.dumps(fixed)};\n{runner}".encode()}
     *options, program = language.run
     changed = msgspec.structs.replace(language, run=(*options, "--require", f"{{program}}/{RUNNER}", program))

@@ -1,5 +1,6 @@
 // Loaded before the program. SCALEBOX is {name: of the function that the program's text calls before its tests and
-// behind them, with what they judge by and the functions that they declare, holds: whether they alter nothing of the language}.
+// behind them, with what they judge by and the functions that they declare, holds: whether they alter nothing of the
+// language, thens: whether they put functions behind promises}.
 (() => {
   const {apply, is, ownKeys, defineProperty, restore, say, stop} = GUARD;
   const fs = require("fs"), {format} = require("util"), modules = require("module"), assert = require("assert");
@@ -36,7 +37,7 @@
     },
   };
   const of = (f) => began && typeof f === "function" && apply(includes, tests, [apply(toString, f, [])]);
-  defineProperty(Promise.prototype, "then", {value: ours, writable: true, configurable: true, enumerable: false});
+  if (SCALEBOX.thens) defineProperty(Promise.prototype, "then", {value: ours});
   GUARD.keep();
   const globals = {};
   for (const key of ownKeys(globalThis)) {
