@@ -271,6 +271,10 @@ RIGHT = {
     "return a.x < b.x; } }; }\ntemplate <class T> struct Q { T t; };\ntemplate <> struct Q<int> { int t, u; };\n"
     "template <class T> T sum(T a) { return a + a; }\ntemplate <> int sum<int>(int a) { return 2 * a; }\n"
     "int twice(int x) { return sum(x); }\n" + _LETTER),
+    "functions of the file": ("c", "static int strlen(const char *s) { int n = 0; while (*s++) n++; return n; }\n"
+    "static int memcmp(const char *a, const char *b) { return strlen(a) - strlen(b); }\n"
+    '__attribute__((noinline)) static int abs(int x) { return memcmp("a", "b") + x; }\n'
+    'int strcmp(const char *, const char *);\nchar *name(int x) { return abs(x) == 21 ? "yes" : "no"; }\n'),
     "statements of an assembler": ("cpp", 'int twice(int x) { asm volatile("" ::: "memory"); __asm__("nop"); return 2 * x; }\n' + _LETTER),
     "methods called like functions": ("cpp", "struct V { int x; double fabs() const { return x; } bool issame() { return true; } };\n"
     "int twice(int x) { return V{x}.fabs() + x; }\n" + _LETTER),

@@ -47,8 +47,10 @@ _COMPARING = frozenset(
 _COMPARING_TEXT = frozenset("memcmp bcmp strcmp strncmp strcasecmp strlen wcscmp wmemcmp".split())
 #: Words of a build that are for the linker alone: a language may have a placeholder for some.
 _LIBRARIES = ("-l", "{libraries}")
+#: Symbols of the file alone count, too: a statement of an assembler may define them.
 _CHECK = (
-    "found=$(nm --defined-only solution.o | awk '{{print $NF}}' | grep -x -E \"$1\" | head -n 1); "
+    "symbols() {{ nm $1 --defined-only solution.o | awk '{{print $NF}}' | grep -x -E \"$2\"; }}; "
+    'found=$({{ symbols -g "$1"; symbols -a "$2"; }} | head -n 1); '
     'test -z "$found" || {{ echo "error: the code defines $found, which the tests rest on"; exit 1; }}'
 )
 
@@ -96,12 +98,15 @@ def assemble(language: Language, prefix: str, code: str, suffix: str) -> Assembl
     at = first_outside(suffix, _OPAQUE)
     tests = suffix[:at] + ("\n" if at else "") + undone + suffix[at:]
     judging = (_COMPARING | _COMPARING_TEXT) & used - words(prefix)
-    changed = _wrapped(language, (*_OURS, *sorted(judging - _COMPARING_TEXT)))
+    ours = (*_OURS, *sorted(judging - _COMPARING_TEXT))
+    # A function of C that is the file's alone is nobody else's, unless the tests name it.
+    own = _free(code) - used
+    changed = _wrapped(language, ours, [name for name in ours if name not in own])
     problem = _problem(code, judging | (_free(suffix) - words(prefix)))
     return joined(changed, prefix, code, tests, files=FILES, failed=FAILED, problem=problem)
 
 
-def _wrapped(language: Language, ours: Sequence[str]) -> Language:
+def _wrapped(language: Language, ours: Sequence[str], hidden: Sequence[str]) -> Language:
     """Return the language with a build in two steps, and a look at what the code defines in between."""
     compiler, *rest = language.build[0]
     at = rest.index("-o")
@@ -109,7 +114,7 @@ def _wrapped(language: Language, ours: Sequence[str]) -> Language:
     libraries = [word for word in flags if word.startswith(_LIBRARIES)]
     compiled = (compiler, *(word for word in flags if not word.startswith(_LIBRARIES)), "-c", "-o", "solution.o")
     linked = (compiler, "-static", "-s", "-pthread", WRAP, "scalebox_end.o", "solution.o", *libraries, "-o", "main")
-    checked = ("/bin/sh", "-c", _CHECK, "sh", "|".join(ours))
+    checked = ("/bin/sh", "-c", _CHECK, "sh", "|".join(ours), "|".join(hidden))
     return msgspec.structs.replace(language, build=(compiled, checked, (compiler, *BUILD_END), linked))
 
 
