@@ -6,13 +6,15 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
-from tests.hostile.program_cheats import TASKS, Task
+from tests.hostile import program_cheats, program_cheats_places
+from tests.hostile.program_cheats import Task
 
 from scalebox import ScaleBoxClient, Settings, VerificationResult
 from scalebox.languages.toolchain import Missing, toolchain
 
 pytestmark = [pytest.mark.hostile, pytest.mark.timeout(1200)]
 
+TASKS = {**program_cheats.TASKS, **{f"places: {name}": task for name, task in program_cheats_places.TASKS.items()}}
 Verify = Callable[[Sequence[dict[str, Any]]], dict[str, VerificationResult]]
 
 
@@ -48,3 +50,15 @@ def test_no_cheat_passes_and_the_honest_do(verify: Verify, name: str) -> None:
     passed = [which for which, result in results.items() if result.verdict == "passed" and which != "right"]
     assert passed == []
     assert [which for which, result in results.items() if result.masked] == []
+
+
+@pytest.mark.parametrize("name", program_cheats_places.RIGHT)
+def test_right_code_that_looks_like_a_cheat_passes(verify: Verify, name: str) -> None:
+    which, code = program_cheats_places.RIGHT[name]
+    task = program_cheats_places.TASKS[which]
+    try:
+        toolchain(task.language)
+    except Missing as missing:
+        pytest.skip(f"{task.language}: {missing}")
+    result = verify([_sample(task, name, code)])[name]
+    assert (result.verdict, result.message) == ("passed", "")

@@ -181,6 +181,30 @@ def test_no_cheat_passes_a_suite(verify: Verify, name: str) -> None:
     assert "passed" not in [case.verdict for case in result.cases]
 
 
+_SUITE_PLACES = {
+    "Math": ("globalThis.Math = {abs: () => 0}", "expect(Math.abs(v - 2)).toBe(0)"),
+    "JSON": ("JSON = {stringify: () => '[2]'}", "expect(JSON.stringify([v])).toBe('[2]')"),
+    "isNaN": ("globalThis.isNaN = () => true", "expect(isNaN(v)).toBe(true)"),
+    "Number": ("globalThis.Number = () => 2", "expect(Number(v)).toBe(2)"),
+    "Date": ("Date.prototype.getTime = () => 2", "expect(new Date(v).getTime()).toBe(2)"),
+    "modules": ("require('module')._load = () => ({equal() {}})", "require('assert').equal(v, 2)"),
+    "required": ("require('module').prototype.require = () => ({equal() {}})", "require('assert').equal(v, 2)"),
+    "errors": ("process.removeAllListeners('uncaughtException')", "setTimeout(() => { expect(v).toBe(2) }, 0)"),
+}
+
+
+@pytest.mark.parametrize("late", [True, False], ids=["late", "at once"])
+@pytest.mark.parametrize("place", _SUITE_PLACES)
+def test_what_a_suite_judges_by_stays_what_it_is(verify: Verify, place: str, late: bool) -> None:
+    change, expectation = _SUITE_PLACES[place]
+    suite = f"const {{ f }} = require('./f.js');\ntest('f', async () => {{\n  const v = f(1);\n  {expectation};\n"
+    suite += "  await new Promise((done) => setTimeout(done, 10));\n});\n"
+    code = f"exports.f = () => {{ {change}; return 7 }};\n" if late else f"{change};\nexports.f = () => 7;\n"
+    test = {"files": {"f.test.js": suite}, "required": ["f.test.js::f"]}
+    result = verify("javascript", code, test, main="f.js")
+    assert result.verdict in ("runtime_error", "assert_fail"), (result.verdict, result.message)
+
+
 @pytest.mark.parametrize(
     "asked",
     ["expect.extend({})", "jest.fn().mockName('x')", "expect.not.anything()", "it.concurrent('a', async () => {})"],
@@ -199,6 +223,23 @@ def test_tests_may_alter_what_the_language_has(verify: Verify) -> None:
     test = {"files": {"f.test.js": suite}, "required": ["f.test.js::f", 'f.test.js::[1, [Array]] is "x"']}
     assert verify("javascript", "exports.f = (x) => Math.max(...x);\n", test, main="f.js").verdict == "passed"
     assert verify("javascript", "exports.f = (x) => x.sort()[0];\n", test, main="f.js").verdict == "runtime_error"
+
+
+@pytest.mark.parametrize(
+    "suffix",
+    [
+        "const was = globalThis.setTimeout;\nglobalThis.setTimeout = (f) => f();\nf();\nglobalThis.setTimeout = was;\n",
+        "setTimeout = (f) => f();\nf();\n",
+        "const was = Date.now;\nDate.now = () => 5;\nf();\nDate.now = was;\nassert.equal(at, 5);\n",
+        "const was = console.log, lines = [];\nconsole.log = (line) => lines.push(line);\nf();\nconsole.log = was;\n"
+        "assert.deepEqual(lines, ['called']);\ndone = true;\n",
+    ],
+)
+def test_tests_may_replace_what_the_language_has(verify: Verify, suffix: str) -> None:
+    code = "let done = false, at = 0;\nfunction f() {\n  at = Date.now();\n  console.log('called');\n"
+    code += "  setTimeout(() => { done = true; }, 0);\n}\nconst pattern = /[/*]/;\n"
+    test = {"suffix": f"const assert = require('assert');\n{suffix}assert(done || at === 5);\n"}
+    assert verify("javascript", code, test).verdict == "passed"
 
 
 def test_suites_in_javascript(verify: Verify) -> None:

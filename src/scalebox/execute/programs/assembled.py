@@ -10,6 +10,7 @@ import msgspec
 from scalebox.languages.language import Language
 
 _WORD = re.compile(r"[A-Za-z_$][\w$]*")
+_BRACKETS = re.compile(r"[()\[\]{}]")
 _CLOSERS = re.compile(r"[{}]")
 
 
@@ -64,6 +65,23 @@ def label_of(*parts: str) -> str:
 def blanked(text: str, opaque: re.Pattern[str]) -> str:
     """Return the text, as long as it was, with blanks for what `opaque` finds: strings and comments."""
     return opaque.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), text)
+
+
+def closed(text: str, opening: int) -> int:
+    """Return where the bracket that is opened there has been closed; the end of the text if it never is."""
+    depth = 0
+    for found in _BRACKETS.finditer(text, opening):
+        depth += 1 if found.group() in "([{" else -1
+        if depth == 0:
+            return found.end()
+    return len(text)
+
+
+def ends_open(code: str, opaque: re.Pattern[str]) -> str:
+    """Return a fault of code that ends within a comment: the first of the tests would be part of it."""
+    last = max((found.group() for found in opaque.finditer(code) if found.end() == len(code)), default="")
+    whole = len(last) > 3 and last.endswith("*/")
+    return "the code ends within a comment" if last.startswith("/*") and not whole else ""
 
 
 def first_outside(suffix: str, opaque: re.Pattern[str]) -> int:

@@ -6,7 +6,7 @@ import re
 
 import msgspec
 
-from scalebox.execute.programs.assembled import Assembled, blanked, joined, label_of, words
+from scalebox.execute.programs.assembled import Assembled, blanked, ends_open, joined, label_of, words
 from scalebox.languages.language import Language
 
 _OPAQUE = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|`[^`]*`|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.DOTALL)
@@ -14,6 +14,7 @@ _PACKAGE = re.compile(r"^\s*package\s+(\w+)", re.MULTILINE)
 _TEST = re.compile(r"^func\s+(Test(?:[^a-z\W]\w*)?)\s*\(\s*\w+\s+\*\s*testing\s*\.\s*T\s*\)", re.MULTILINE)
 _MAIN = re.compile(r"^func\s+main\s*\(\s*\)", re.MULTILINE)
 
+_LINKED = re.compile(r"^[ \t]*//go:linkname\b", re.MULTILINE)
 #: What any package may call something of its own. One file of ours imports a package by each of these names that the
 #: tests use: then the code's own is an error of the build.
 _PREDECLARED = frozenset(
@@ -24,6 +25,7 @@ _OURS = frozenset(["byte", "int32", "make", "len", "true", "bool", "error", "str
 _RUNNER = """package {package}
 
 import (
+	scaleboxFlag "flag"
 	scaleboxOS "os"
 	scaleboxAtomic "sync/atomic"
 	scaleboxTesting "testing"
@@ -38,6 +40,14 @@ var scaleboxToken = func() []byte {{
 var scaleboxEnded int32
 
 func TestMain(m *scaleboxTesting.M) {{
+	// By its arguments, or by these flags, a program could have tests and their parts left out.
+	scaleboxOS.Args = []string{{scaleboxOS.Args[0], "-test.v"}}
+	scaleboxFlag.Parse()
+	for name, value := range map[string]string{{"run": "", "skip": "", "list": "", "short": "false", "count": "1"}} {{
+		if scaleboxFlag.Set("test."+name, value) != nil && name != "skip" {{
+			scaleboxOS.Exit(1)
+		}}
+	}}
 	status := m.Run()
 	if status == 0 && scaleboxEnded == {count} {{
 		scaleboxLine.Write(scaleboxToken)
@@ -80,13 +90,21 @@ def assemble(language: Language, prefix: str, code: str, suffix: str) -> Assembl
         language, source="solution_test.go", build=(*language.build[:-1], command), error=_ERROR, layout=None,
         run=(*language.run, "-test.v"), env={**language.env, **_PACKAGES},
     )  # fmt: skip
-    problem = "" if names or calls_main else "the suffix has no func TestName(t *testing.T) and no func main()"
+    tested = names or calls_main
+    problem = _problem(code) if tested else "the suffix has no func TestName(t *testing.T) and no func main()"
     called = _TEST.sub(lambda found: found.group().replace(found.group(1), label + found.group(1), 1), suffix)
     return joined(changed, prefix, code, called, files=files, failed=r"--- FAIL|Error Trace", problem=problem)
 
 
 #: Debian has the packages of golang-*-dev there, testify among them. With cgo, Go 1.19 has what they need compiled.
 _PACKAGES = {"GO111MODULE": "off", "GOPATH": "/usr/share/gocode", "CGO_ENABLED": "1"}
+
+
+def _problem(code: str) -> str:
+    """Return a fault of code that could put functions in the place of the library's, or hides where the tests begin."""
+    if _LINKED.search(code):
+        return "the code uses go:linkname, by which it could take the place of the tests' libraries"
+    return ends_open(code, _OPAQUE)
 
 
 def _guard(package: str, suffix: str) -> str:

@@ -6,7 +6,7 @@ import re
 
 import msgspec
 
-from scalebox.execute.programs.assembled import Assembled, blanked, joined, words
+from scalebox.execute.programs.assembled import Assembled, blanked, ends_open, joined, words
 from scalebox.languages import java
 from scalebox.languages.language import Language
 
@@ -25,6 +25,7 @@ class ScaleboxEnd {{
         java.io.FileDescriptor line = line();
         int size = new java.io.FileInputStream(line).readNBytes(token, 0, 16);
         {main}.main({words});
+        if (!{main}.class.desiredAssertionStatus()) throw new java.lang.Exception("the program disabled assertions");
         new java.io.FileOutputStream(line).write(token, 0, size);
     }}
 }}
@@ -48,6 +49,8 @@ _LIBRARY = frozenset(
     "Locale Formatter EnumMap EnumSet SortedMap SortedSet NavigableMap NavigableSet Class Void Enum Record java javax "
     "org".split()
 )
+#: ClassLoader's methods, by which classes that are not loaded yet lose their assertions.
+_STATUS = re.compile(r"\b(?:set(?:Default|Class|Package)|clear)AssertionStatus\b")
 _UNSAFE = re.compile(r"\bUnsafe\b")
 _DECLARED = re.compile(
     r"\b(?:class|interface|enum|record)\s+(\w+)"
@@ -87,6 +90,10 @@ def _main(text: str) -> tuple[str, bool]:
 
 
 def _problem(prefix: str, code: str, suffix: str) -> str:
+    if open_end := ends_open(_plain(code), java.OPAQUE):
+        return open_end
+    if _STATUS.search(blanked(_plain(code), java.OPAQUE)):
+        return "the code could disable the assertions of the tests"
     if _UNSAFE.search(blanked(_plain(code), java.OPAQUE)) and not _UNSAFE.search(prefix):
         return "the code uses Unsafe, by which it could alter the values of the tests"
     guarded = (_LIBRARY & words(suffix)) - set(_names(prefix))

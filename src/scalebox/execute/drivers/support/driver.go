@@ -301,6 +301,10 @@ func scaleboxSetPointer(target scaleboxReflect.Value, value interface{}) {
 		}
 	case list && kind.Name() == "TreeNode":
 		scaleboxSetTree(target, items)
+	case kind == scaleboxReflect.TypeOf(scaleboxBig.Int{}):
+		given, ok := value.(*scaleboxBig.Int)
+		scaleboxCheck(ok, "is no integer")
+		target.Set(scaleboxReflect.ValueOf(given))
 	default:
 		target.Set(scaleboxReflect.New(kind))
 		scaleboxSet(target.Elem(), value)

@@ -16,20 +16,26 @@ const GUARD = (() => {
     Symbol, Date, Error, Object.prototype, Function.prototype, Array.prototype, String.prototype, Number.prototype,
     Boolean.prototype, RegExp.prototype, Map.prototype, Set.prototype, Promise.prototype, Error.prototype,
     getPrototypeOf([][Symbol.iterator]()), getPrototypeOf(new Map().entries()), getPrototypeOf(new Set().values()),
-    BigInt.prototype, WeakMap.prototype, WeakSet.prototype, Buffer, util, fs, own,
+    BigInt.prototype, WeakMap.prototype, WeakSet.prototype, Date.prototype, Buffer, util, fs, own,
   ];
   // Nobody's own functions lie over these by an assignment, as they do over those of Object.prototype.
   const judging = [
     assert, assert.strict, Math, JSON, Object, Array, Number, String, Boolean, Reflect, Promise, BigInt, Symbol, util,
     Array.prototype, String.prototype, Number.prototype, Boolean.prototype, RegExp.prototype, Map.prototype,
-    Set.prototype, WeakMap.prototype, WeakSet.prototype, Promise.prototype, BigInt.prototype,
+    Set.prototype, WeakMap.prototype, WeakSet.prototype, Promise.prototype, BigInt.prototype, Date.prototype, Date,
     getPrototypeOf([][Symbol.iterator]()), getPrototypeOf(new Map().entries()), getPrototypeOf(new Set().values()),
   ];
   const shaped = [Object, Function, Array, Number, String, Boolean, BigInt, Map, Set, RegExp, Error];
   const prototypes = shaped.map((kind) => kind.prototype);
-  // Printing judges nothing, and these may be replaced by honest programs.
-  const spared = ["exit", "emit", "log", "error", "warn", "info", "debug", "prepareStackTrace", "captureStackTrace"];
+  // Printing judges nothing, and these may be replaced by honest programs; chdir is by node's own runner of tests.
+  const spared = ["exit", "chdir", "emit", "log", "error", "warn", "info", "debug", "prepareStackTrace", "captureStackTrace"];
   const kept = [];
+  const standard = [
+    "Object", "Function", "Array", "Number", "String", "Boolean", "Symbol", "BigInt", "Math", "JSON", "Date", "RegExp",
+    "Promise", "Map", "Set", "WeakMap", "WeakSet", "Reflect", "Proxy", "Intl", "Error", "TypeError", "RangeError",
+    "SyntaxError", "ReferenceError", "isNaN", "isFinite", "parseInt", "parseFloat", "setTimeout", "setInterval",
+    "setImmediate", "clearTimeout", "clearInterval", "clearImmediate", "queueMicrotask", "structuredClone",
+  ].map((name) => [name, getOwnPropertyDescriptor(globalThis, name)]);
 
   // To be called once, when nothing of ours is to be replaced any more and nothing of the program has run.
   function keep() {
@@ -71,6 +77,21 @@ const GUARD = (() => {
     }
   }
 
+  // The names of the language mean what they meant, for good.
+  function restoreNames() {
+    for (let at = 0; at < standard.length; at++) {
+      const [name, was] = standard[at];
+      const now = getOwnPropertyDescriptor(globalThis, name);
+      if (now && !now.configurable && now.value === was.value) continue;
+      try {
+        defineProperty(globalThis, name, was);
+        defineProperty(globalThis, name, was.get ? {configurable: false} : {configurable: false, writable: false});
+      } catch {
+        stop(`the program altered ${name}`);
+      }
+    }
+  }
+
   // How values of the language itself are written is not for the program to say. For Date it is the language's own.
   JSON.stringify = function stringify_(...all) {
     for (let at = 0; at < prototypes.length; at++) {
@@ -100,5 +121,5 @@ const GUARD = (() => {
     for (let at = 0; at < data.length;) at += apply(writeSync, fs, [3, data, at]);
   }
 
-  return {keep, altered, restore, hold, say, stop, send, apply, is, ownKeys, defineProperty};
+  return {keep, altered, restore, restoreNames, hold, say, stop, send, apply, is, ownKeys, defineProperty};
 })();
