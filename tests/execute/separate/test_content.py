@@ -217,8 +217,9 @@ def test_objects_are_of_the_kinds_that_their_classes_derive_from(sol: Any) -> No
     assert deeper.__class__ == Deeper != Stack
     assert {Stack: 1}[stack.__class__] == 1
     assert stack.__class__.__name__ == "Stack"
-    assert stack.__class__([2]).push(3) == [2, 3]
-    assert stack.__class__.kept == 3
+    beside: Any = stack.__class__
+    assert beside([2]).push(3) == [2, 3]
+    assert beside.kept == 3
     assert [kind.name for kind in sol.get("red")().__class__] == ["RED", "BLUE"]
     with pytest.raises(TypeError):
         json.dumps(stack)  # as before: what asks in C is not deceived
