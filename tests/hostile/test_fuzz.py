@@ -27,6 +27,7 @@ from scalebox.core.verdicts import Verdict
 from scalebox.execute.builds import places_in
 from scalebox.execute.label import label
 from scalebox.execute.runs import value_of
+from scalebox.sandbox.agent.program import RECORD
 from scalebox.sandbox.answers import read_build
 from scalebox.sandbox.batch import Batch, Case, blame_memory, read_records
 from scalebox.sandbox.channel import Channel, HungUp
@@ -230,6 +231,8 @@ def test_a_file_of_records_that_pretends_to_be_huge_is_not_read_whole() -> None:
     file = os.memfd_create("records")
     try:
         os.ftruncate(file, 1 << 44)
+        assert read_records(file, 4) == [], "a hole is the record of no case"
+        os.pwrite(file, RECORD.pack(0, 0, 1, 1, 1, 1) * 5, 0)
         assert len(read_records(file, 4)) == 4
     finally:
         os.close(file)
