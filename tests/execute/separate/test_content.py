@@ -181,14 +181,14 @@ def test_what_a_class_says_of_itself_is_not_asked(sol: Any) -> None:
     assert make("Text", "real") == "real"
     assert make("Text", "real") != "other"
     liar = make("Liar", 3)
-    assert not liar == 3  # noqa: SIM201
-    assert not liar == 4  # noqa: SIM201
+    assert not liar == 3  # noqa: SIM201 - `==` itself
+    assert not liar == 4  # noqa: SIM201 - `==` itself
     with pytest.raises(TypeError):
         liar + 1
     assert make("Shy", [1]) == [1]
     with pytest.raises(TypeError):
         bool(make("Shy", [1]) < [0])
-    assert not make("Yes", "x") == "y"  # noqa: SIM201
+    assert not make("Yes", "x") == "y"  # noqa: SIM201 - `==` itself
     assert make("Yes", "x") != "y"
     assert make("Items", [liar]) != [4]
 
@@ -275,16 +275,16 @@ def test_lengths_may_change_with_what_is_done_to_an_object(sol: Any) -> None:
 
 def test_plain_data_on_the_left_is_joined_with_content(sol: Any) -> None:
     make = sol.get("make")
-    assert [0] + make("Stack", [1]) == [0, 1]  # noqa: RUF005
-    assert type([0] + make("Deeper", [1])) is list  # noqa: RUF005
+    assert [0] + make("Stack", [1]) == [0, 1]  # noqa: RUF005 - it is the sum that is tried
+    assert type([0] + make("Deeper", [1])) is list  # noqa: RUF005 - it is the sum that is tried
     assert "a" + sol.get("name")() == "ared"
-    assert [0] + make("Shy", [1]) == [0, 1]  # noqa: RUF005
+    assert [0] + make("Shy", [1]) == [0, 1]  # noqa: RUF005 - it is the sum that is tried
     with pytest.raises(TypeError):
-        (0,) + make("Stack", [1])  # noqa: RUF005
+        (0,) + make("Stack", [1])  # noqa: RUF005 - it is the sum that is tried
     with pytest.raises(TypeError):
-        [0] + make("Words", {})  # noqa: RUF005
+        [0] + make("Words", {})  # noqa: RUF005 - it is the sum that is tried
     with pytest.raises(TypeError):  # what the class says by itself is not asked
-        [0] + make("Sum", [1])  # noqa: RUF005
+        [0] + make("Sum", [1])  # noqa: RUF005 - it is the sum that is tried
     total = [0]
     total += make("Stack", [1])
     assert total == [0, 1]

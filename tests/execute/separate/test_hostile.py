@@ -99,8 +99,8 @@ def test_an_object_of_the_solution_never_equals_data_of_the_tests(agree: Solutio
     value = agree.get("f")(kind)
     for made in (value, [value], (value,), {"k": value}):
         other = _alike(made, expected) if made is not value else expected
-        assert not made == other  # noqa: SIM201
-        assert not other == made  # noqa: SIM201
+        assert not made == other  # noqa: SIM201 - `==` itself
+        assert not other == made  # noqa: SIM201 - `==` itself
         assert made != other
         assert other != made
     assert value not in [expected, expected]
@@ -122,7 +122,7 @@ def test_an_object_of_the_solution_takes_no_part_in_judging(agree: Solution, kin
     value = agree.get("f")(kind)
     judgements: list[Callable[[], Any]] = [
         lambda: value < 3,
-        lambda: 3 >= value,  # noqa: SIM300
+        lambda: 3 >= value,  # noqa: SIM300 - this side first
         lambda: value - 3,
         lambda: 3 - value,
         lambda: abs(value - 3.5) < 1e-6,

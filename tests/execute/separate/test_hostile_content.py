@@ -95,8 +95,8 @@ def lies() -> Iterator[Solution]:
 
 def _wrong(value: Any, *expected: Any) -> None:
     for right in expected:
-        assert not value == right  # noqa: SIM201
-        assert not right == value  # noqa: SIM201
+        assert not value == right  # noqa: SIM201 - `==` itself
+        assert not right == value  # noqa: SIM201 - `==` itself
         assert value != right
         assert [value] != [right]
 

@@ -214,7 +214,7 @@ def test_mappings_and_sets_of_the_solution_equal_what_they_give(sol: Solution) -
     make = sol.get("make")
     table, odd = make("Folded", {"A": 1}), make("Odd", 4)
     assert table == {"a": 1}
-    assert {"a": 1} == table  # noqa: SIM300
+    assert {"a": 1} == table  # noqa: SIM300 - this side first
     assert table != {"A": 1}
     assert table == make("Folded", {"a": 1})
     assert odd == {1, 3}

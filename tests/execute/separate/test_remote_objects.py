@@ -77,7 +77,7 @@ def test_operators(sol: Any) -> None:
     assert v < w
     assert v * 2 == 2 * v == (2, 4)
     assert v == (1, 2)
-    assert not v == (1, 3)  # noqa: SIM201
+    assert not v == (1, 3)  # noqa: SIM201 - `==` itself
     assert -v == sol.Vector(-1, -2)
     assert len(v) == 2
     assert bool(v)

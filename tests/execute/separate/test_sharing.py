@@ -193,8 +193,8 @@ def test_a_result_that_is_a_part_of_the_state(sol: Solution) -> None:
 
 
 def test_a_list_given_again_and_again_is_one_list(sol: Solution) -> None:
-    assert [path for path in sol.get("paths")(True)] == [[1], [1, 2]]  # noqa: C416
-    assert [path for path in sol.get("paths")(False)] == [[1, 2], [1, 2]]  # noqa: C416
+    assert [path for path in sol.get("paths")(True)] == [[1], [1, 2]]  # noqa: C416 - a loop
+    assert [path for path in sol.get("paths")(False)] == [[1, 2], [1, 2]]  # noqa: C416 - a loop
     found: list[Any] = []
     sol.get("emit")(found.append, True)
     assert found == [[1], [1, 2]]

@@ -146,7 +146,7 @@ def build(shown: Plan) -> dict[str, object]:
 
 def inside(path: str) -> str:
     """Return where the tree shows a path of the host: where it is there, but for what is below a scratch folder."""
-    below = any(at == path or at in _parents(path) for at in ("/work", "/tmp", "/dev/shm"))  # noqa: S108
+    below = any(at == path or at in _parents(path) for at in ("/work", "/tmp", "/dev/shm"))  # noqa: S108 - the jail's
     return MOVED + path if below else path
 
 
