@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import select
 import shutil
 import sys
 import tempfile
@@ -26,6 +27,7 @@ from scalebox.sandbox.linux import cgroup, family, ids, landlock, owner
 
 _NUMBERS: Final = itertools.count()
 _LOG_BYTES: Final = 1000
+_END_MS: Final = 5000
 #: This Python, which a trial runs.
 _INTERPRETER: Final = os.path.realpath(sys.executable)
 _PREFIXES: Final = sorted({os.path.realpath(sys.base_prefix)})
@@ -137,8 +139,9 @@ def end(launched: tiers.Launched, container: Container, spared: Collection[int])
 
     Of our children, those in `spared` are left alone.
     """
-    for pid in (launched.pid, *container.helpers):
-        family.kill(pid)
+    killed = [family.kill(pid) for pid in (launched.pid, *container.helpers)]
+    for pid in set().union(*killed):
+        _reap(pid)
     # Runtimes leave children that have ended, or that end now, to whoever is above them: to us.
     for pid in set(family.children(os.getpid())) - set(spared):
         with contextlib.suppress(ChildProcessError):
@@ -154,6 +157,19 @@ def _ours(folder: str) -> list[int]:
             if folder.encode() in file.read():
                 found.append(pid)
     return found
+
+
+def _reap(pid: int) -> None:
+    """Wait for a killed process, which may have come to us, but not for ever: one can hang in the kernel."""
+    with contextlib.suppress(OSError):
+        ended = os.pidfd_open(pid)
+        try:
+            poll = select.poll()
+            poll.register(ended, select.POLLIN)
+            poll.poll(_END_MS)
+        finally:
+            os.close(ended)
+        os.waitpid(pid, os.WNOHANG)
 
 
 def try_out(tier: str, runtime: Runtime, notes: list[str]) -> tiers.Probe:

@@ -10,13 +10,13 @@ from collections.abc import Collection
 from scalebox.sandbox.linux import owner
 
 
-def kill(root: int) -> None:
-    """Kill and reap our child `root`, if it still is, and kill its descendants.
+def kill(root: int) -> set[int]:
+    """Kill and reap our child `root`, if it still is, and kill its descendants; return all that were killed.
 
     Everything is stopped first, parents before children, so that nobody can fork past us.
     """
     if not is_our_child(root):
-        return  # reaped before: the number may be another's by now
+        return set()  # reaped before: the number may be another's by now
     stopped: set[int] = set()
     found = {root}
     while found:
@@ -28,6 +28,7 @@ def kill(root: int) -> None:
         _signal(pid, signal.SIGKILL)
     with contextlib.suppress(ChildProcessError):
         os.waitpid(root, 0)
+    return stopped
 
 
 def kill_orphans(since: int, spared: Collection[int]) -> None:
