@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -152,6 +153,46 @@ def test_a_file_that_is_locked_for_long_is_waited_for_once(tmp_path: Path, caplo
     busy.close()
     assert "locked" in caplog.text
     assert Store(str(tmp_path), MOST).get(b"key") == b"one"
+
+
+_FORKS = """
+import os, sys, threading
+from scalebox.cache import Store
+
+def use(folder):
+    store = Store(folder, 1 << 20)
+    store.put(b"key", "python/text", b"one")
+    found = store.get(b"key")
+    store.close()
+    return found
+
+def keep_using():
+    number = 0
+    while not done.is_set():
+        number += 1
+        use(os.path.join(sys.argv[1], str(number % 50)))
+
+done = threading.Event()
+thread = threading.Thread(target=keep_using)
+thread.start()
+for number in range(200):
+    child = os.fork()
+    if not child:
+        os._exit(use(os.path.join(sys.argv[1], str(number % 50))) != b"one")
+    print(os.waitpid(child, 0)[1], flush=True)
+done.set()
+thread.join()
+"""
+
+
+def test_a_process_may_fork_while_a_thread_uses_a_store(tmp_path: Path) -> None:
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", _FORKS, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
+        watch = threading.Timer(300, os.killpg, (process.pid, signal.SIGKILL))  # the child that waits for ever, too
+        watch.start()
+        said = process.communicate()[0]
+        watch.cancel()
+    assert (said.split(), process.returncode) == (["0"] * 200, 0)
 
 
 def test_a_mistake_of_ours_does_not_cost_the_file(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

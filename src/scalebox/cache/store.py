@@ -6,20 +6,25 @@ A cache may fail, never its user: where the file cannot be had, read or written,
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import functools
 import hashlib
 import logging
 import os
 import sqlite3
+import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
+from scalebox.core import file_lock
 from scalebox.core.folders import make_own
 
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
+
+#: Held while SQLite is at work. No fork comes between: a child would find SQLite's locks held by a thread it has not.
+_at_work = threading.RLock()
+os.register_at_fork(before=_at_work.acquire, after_in_parent=_at_work.release, after_in_child=_at_work.release)
 
 FILE_NAME = "results.sqlite"
 #: How the names of files begin that say that a class is switched off.
@@ -208,7 +213,7 @@ class Store:
     def close(self) -> None:
         """Close the file."""
         if self._connection is not None:
-            with contextlib.suppress(sqlite3.Error):
+            with _at_work, contextlib.suppress(sqlite3.Error):
                 self._connection.close()
             self._connection = None
 
@@ -221,6 +226,10 @@ class Store:
         return self._try(lambda: what(connection))
 
     def _try(self, what: Callable[[], _T]) -> _T | None:
+        with _at_work:
+            return self._try_at_work(what)
+
+    def _try_at_work(self, what: Callable[[], _T]) -> _T | None:
         try:
             return what()
         except sqlite3.DatabaseError as error:
@@ -248,9 +257,10 @@ def _alone(folder: str) -> Iterator[None]:
     """Let one process at a time open the file: SQLite waits for nobody where two make a new one use its log."""
     fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        with contextlib.suppress(OSError):  # a file system that cannot lock
-            fcntl.flock(fd, fcntl.LOCK_EX)
-        yield
+        with contextlib.ExitStack() as lock:
+            with contextlib.suppress(OSError):  # a file system that cannot lock
+                lock.enter_context(file_lock.held(fd))
+            yield
     finally:
         os.close(fd)
 

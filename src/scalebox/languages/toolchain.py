@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import functools
 import hashlib
 import os
@@ -16,6 +15,7 @@ from pathlib import Path
 
 import msgspec
 
+from scalebox.core import file_lock
 from scalebox.languages.language import Language
 from scalebox.languages.registry import languages
 
@@ -112,8 +112,7 @@ def prepare(found: Toolchain, folder: str) -> str:
 
 @contextlib.contextmanager
 def _locked(path: str) -> Iterator[None]:
-    with open(path, "wb") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+    with open(path, "wb") as file, file_lock.held(file.fileno()):
         yield
 
 

@@ -7,7 +7,6 @@ people choose. Only hashes are in the file. A client may have several tokens, so
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import hmac
 import logging
@@ -22,6 +21,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from scalebox.core import file_lock
 from scalebox.core.errors import InputError, SettingsError
 from scalebox.server.principal import Principal, Role
 
@@ -154,10 +154,10 @@ def _edited(path: str, *, make: bool = False) -> Iterator[list[Token]]:
     except OSError as error:
         raise SettingsError(f"server_tokens: {folder}: {error.strerror} (check the path)") from None
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        tokens = [] if make and not os.path.lexists(path) else read_tokens(path)
-        yield tokens
-        _replace(path, folder, b"".join(msgspec.json.encode(token) + b"\n" for token in tokens))
+        with file_lock.held(lock):
+            tokens = [] if make and not os.path.lexists(path) else read_tokens(path)
+            yield tokens
+            _replace(path, folder, b"".join(msgspec.json.encode(token) + b"\n" for token in tokens))
     finally:
         os.close(lock)
 

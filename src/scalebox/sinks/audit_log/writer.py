@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import logging
 import os
@@ -14,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from scalebox.core import events
+from scalebox.core import events, file_lock
 from scalebox.core.codec import make_plain
 from scalebox.core.errors import SettingsError
 from scalebox.core.limits import MIB
@@ -137,11 +136,8 @@ class AuditLog:
     def _locked(self) -> Iterator[None]:
         if self._closed:
             raise OSError("the audit log is closed")
-        fcntl.flock(self._lock, fcntl.LOCK_EX)
-        try:
+        with file_lock.held(self._lock):
             yield
-        finally:
-            fcntl.flock(self._lock, fcntl.LOCK_UN)
 
     def _catch_up(self) -> _Head:
         """Return where the log ends; reads it anew where another process has written since."""
