@@ -30,10 +30,11 @@ from scalebox.server.routes.dashboard import reader_view
 from scalebox.server.telemetry import Telemetry
 from scalebox.server.tokens import create_token
 
+SCRIPTS = ("dashboard.js", "pages.js", "charts.js", "drawing.js", "words.js", "state.js")
 PAGES = {
     "/dashboard": "text/html",
     "/dashboard/dashboard.css": "text/css",
-    "/dashboard/dashboard.js": "text/javascript",
+    **{f"/dashboard/{script}": "text/javascript" for script in SCRIPTS},
 }
 CANARY = "canary-3f1c"
 #: Fields that a program or a test author fills with text of their own, and that readers do not see.
@@ -92,12 +93,17 @@ def test_the_page_and_its_parts_are_served_to_everybody(http: TestClient[Litesta
 
 
 def test_the_page_needs_no_other_host() -> None:
-    for name in ("dashboard.html", "dashboard.css", "dashboard.js"):
-        text = files("scalebox.server").joinpath("dashboard", name).read_text(encoding="utf-8")
+    folder = files("scalebox.server").joinpath("dashboard")
+    linked = {"dashboard.html"}
+    for part in folder.iterdir():
+        text = part.read_text(encoding="utf-8")
         assert set(re.findall(r"https?://[\w.]+", text)) <= {"http://www.w3.org"}, "only names of XML"
         assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", text)
-    page = files("scalebox.server").joinpath("dashboard", "dashboard.html").read_text(encoding="utf-8")
-    assert set(re.findall(r'(?:src|href)="(/[^"]*)"', page)) == set(PAGES) - {"/dashboard"}
+        linked |= set(re.findall(r'(?:src|href)="/dashboard/([^"]*)"', text)) | set(
+            re.findall(r'from "\./([^"]*)"', text)
+        )
+    assert {f"/dashboard/{name}" for name in linked - {"dashboard.html"}} == set(PAGES) - {"/dashboard"}
+    assert linked == {part.name for part in folder.iterdir()}
 
 
 # --- what is asked ----------------------------------------------------------------------------------
@@ -321,7 +327,7 @@ def palette(theme: str) -> dict[str, str]:
 @pytest.mark.parametrize("vision", list(VISION))
 @pytest.mark.parametrize("theme", list(THEMES))
 def test_verdicts_are_told_apart_by_any_eye(theme: str, vision: str) -> None:
-    script = files("scalebox.server").joinpath("dashboard", "dashboard.js").read_text(encoding="utf-8")
+    script = files("scalebox.server").joinpath("dashboard", "words.js").read_text(encoding="utf-8")
     listed = re.search(r"const VERDICTS = \[(.*?)\]", script, flags=re.DOTALL)
     assert listed is not None
     order = re.findall(r'"(\w+)"', listed[1])

@@ -28,6 +28,8 @@ from scalebox.server.telemetry import MAX_RANGE_S, Overview, Telemetry
 _RANGES_S = (300, 900, MAX_RANGE_S)
 _TICK_S = 1.0
 _GUARDS = [needs(Role.READER, Role.OPERATOR)]
+#: What the page consists of.
+_PARTS = ("dashboard.css", "dashboard.js", "pages.js", "charts.js", "drawing.js", "words.js", "state.js")
 _TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
 _HEADERS = {
     "Cache-Control": "no-cache",
@@ -82,11 +84,7 @@ def _pages() -> list[Any]:
 
         return serve
 
-    return [
-        page("/dashboard", "dashboard.html"),
-        page("/dashboard/dashboard.css", "dashboard.css"),
-        page("/dashboard/dashboard.js", "dashboard.js"),
-    ]
+    return [page("/dashboard", "dashboard.html"), *(page(f"/dashboard/{part}", part) for part in _PARTS)]
 
 
 def _live(context: Context, telemetry: Telemetry) -> list[Any]:
