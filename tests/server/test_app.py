@@ -6,6 +6,7 @@ import io
 import json
 import logging
 import signal
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -86,6 +87,8 @@ def test_not_ready_while_no_sample_passes(start: Callable[..., Server]) -> None:
     assert (answer.status_code, answer.json()["reason"]) == (503, "a sample that passes was output_mismatch: ")
     server.results(server.submit([sample()]))
     assert server.http.get("/readyz").json() == {"status": "ready"}, "a client's sample shows it as well"
+    assert server.http.get("/v1/telemetry").json()["counts"]["samples"] == 1, "the server's own are not counted"
+    assert 'scalebox_samples_total{verdict="output_mismatch"} 0.0' in server.http.get("/metrics").text
 
 
 def test_a_lost_engine_is_told(start: Callable[..., Server]) -> None:
@@ -103,9 +106,17 @@ def test_a_lost_engine_is_told(start: Callable[..., Server]) -> None:
 
 def test_sinks_are_told_of_batches_not_of_slices(start: Callable[..., Server]) -> None:
     told: list[Any] = []
-    server = start(sinks=[told.append])
+    over = threading.Event()
+
+    def sink(event: Any) -> None:
+        told.append(event)
+        if isinstance(event, events.BatchFinished):
+            over.set()
+
+    server = start(sinks=[sink])
     batch = server.submit([sample(f"s{number}") for number in range(50)])
     assert len(server.results(batch)["results"]) == 50
+    assert over.wait(60)
     mine = [event for event in told if getattr(event, "batch_id", "").startswith(batch)]
     assert all(event.batch_id == batch for event in mine)
     assert isinstance(mine[0], events.BatchAccepted)

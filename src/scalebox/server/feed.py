@@ -105,19 +105,19 @@ class Feed:
         self._cancel_slices(batch_id)
 
     async def run(
-        self, client: str, samples: Sequence[Sample], *, deadline_s: float | None = None
+        self, client: str, samples: Sequence[Sample], *, deadline_s: float | None = None, told: bool = True
     ) -> list[VerificationResult]:
         """Verify samples that a request waits for, in the client's turn, and return their results in order.
 
-        They are in no journal; where the caller is cancelled, so are they. Raises QueueFull where too many wait
-        already, and what the engine raises.
+        They are in no journal; where the caller is cancelled, so are they. `told` says whether those who watch, count
+        and record hear of them. Raises QueueFull where too many wait already, and what the engine raises.
         """
         if self._stopped:
             raise _ending()
         if self._direct + len(samples) > self._most_direct:
             raise QueueFull(f"{self._direct} samples are waited for, of at most {self._most_direct} (try again later)")
         deadline = None if deadline_s is None else self.loop.time() + deadline_s
-        work = _Direct(client, f"direct-{next(self._numbers)}", deadline, samples)
+        work = _Direct(client, f"direct-{next(self._numbers)}", deadline, samples, told)
         if not samples:
             return []
         self._direct += len(samples)
@@ -253,6 +253,8 @@ class Feed:
                 sink(event)
             elif isinstance(event, events.SampleFinished):
                 each = self._slices.get(batch_id)  # there until its results are fetched, which is after this
+                if each is not None and isinstance(each.work, _Direct) and not each.work.told:
+                    return
                 place = event.index if each is None else each.places[event.index]
                 sink(events.SampleFinished(event.at, batch_id.partition(_SLICE)[0], event.result, place))
 
@@ -309,8 +311,8 @@ class _Direct:
 
     at_hand = True
 
-    def __init__(self, client: str, name: str, deadline: float | None, samples: Sequence[Sample]) -> None:
-        self.client, self.id, self.deadline = client, name, deadline
+    def __init__(self, client: str, name: str, deadline: float | None, samples: Sequence[Sample], told: bool) -> None:
+        self.client, self.id, self.deadline, self.told = client, name, deadline, told
         self.results: list[VerificationResult | None] = [None] * len(samples)
         self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._samples = samples
