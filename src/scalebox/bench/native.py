@@ -30,6 +30,8 @@ from scalebox.languages.toolchain import Toolchain, toolchain
 from scalebox.schedule.cores import worker_cores
 
 CASES = 20
+#: So many times as many cases tell what each further case costs, without what a sample costs whatever it does.
+_MORE = 3
 #: Compilations that the naive way is measured with.
 NAIVE_CASES = 8
 _SCRIPT = Path(__file__).with_name("exec_limit.py")
@@ -48,13 +50,13 @@ class Bare(NamedTuple):
     cpu_s: float
 
 
-def workload(language: str, run: int) -> Workload:
-    """Return programs of 20 cases, every fourth of them wrong; no two runs have a program in common."""
+def workload(language: str, run: int, cases: int = CASES) -> Workload:
+    """Return programs with so many cases, every fourth of them wrong; no two runs have a program in common."""
     rng = random.Random(run)  # noqa: S311 - numbers to add, not a secret
     samples, verdicts = [], {}
     for index in range(SAMPLES[language]):
         tests = []
-        for _ in range(CASES):
+        for _ in range(cases):
             numbers = [rng.randrange(1000) for _ in range(50)]
             tests.append({"stdin": f"50\n{' '.join(map(str, numbers))}\n", "stdout": f"{sum(numbers)}\n"})
         code = f"{PROGRAMS[language][index % 4]}{COMMENT}run {run}, rollout {index}\n"
@@ -76,11 +78,19 @@ def measure(
     """
     found = toolchain(language)
     cores = worker_cores(settings.workers)
-    rates: dict[str, list[float]] = {"cold": [], "cached": [], "limit": [], "naive": [], "cpu": []}
+    rates: dict[str, list[float]] = {"cold": [], "cached": [], "limit": [], "naive": [], "cpu": [], "further": []}
 
     def add(name: str, rate: float) -> None:
         rates[name].append(rate)
         step(f"{name}: {rate:,.1f} tests/s")
+
+    def verify(work: Workload) -> tuple[float, float, str]:
+        """Return the seconds, by the clock and of CPU time, that a batch takes, and the tier that it runs in."""
+        begun, used = time.perf_counter(), descendants_cpu_s()
+        results = client.fetch(client.submit_batch(work.samples))
+        took = time.perf_counter() - begun, descendants_cpu_s() - used
+        check(work, results)
+        return *took, results[0].tier
 
     with tempfile.TemporaryDirectory(prefix="scalebox-bench-") as folder:
         # A cache of its own, but not prepared files of its own.
@@ -92,16 +102,15 @@ def measure(
                 warm = workload(language, first - index).samples[:2]
                 client.fetch(client.submit_batch([sample | {"id": f"{index}-{sample['id']}"} for sample in warm]))
             for run in range(runs):
-                work = workload(language, first + run)
+                work, more = workload(language, first + run), workload(language, first + run, _MORE * CASES)
                 for name in ("cold", "cached"):
-                    begun, used = time.perf_counter(), descendants_cpu_s()
-                    results = client.fetch(client.submit_batch(work.samples))
-                    add(name, work.cases / (time.perf_counter() - begun))
-                    used = descendants_cpu_s() - used
-                    check(work, results)
+                    seconds, used, tier = verify(work)
+                    add(name, work.cases / seconds)
+                used_more = verify(more)[1]
                 bare = bare_run(found, work.samples[:4], cores, folder)
                 add("limit", bare.rate)
                 rates["cpu"].append(used / work.cases / bare.cpu_s)
+                rates["further"].append((used_more - used) / (more.cases - work.cases) / bare.cpu_s)
                 add("naive", naive_rate(found, work.samples, len(cores), folder))
     return {
         "name": language,
@@ -113,9 +122,10 @@ def measure(
         "ratio_to_naive": _ratio(rates["cold"], rates["naive"]),
         "case_cost_to_bare": _ratio(rates["limit"], rates["cached"]),
         "case_cpu_to_bare": round(statistics.median(rates["cpu"]), 3),
+        "further_case_cpu_to_bare": round(statistics.median(rates["further"]), 3),
         "workers": len(cores),
         "runs": runs,
-        "tier": results[0].tier,
+        "tier": tier,
         "cases": work.cases,
     }
 
