@@ -64,6 +64,8 @@ class Verification:
         self.message = ""
         self.stage: Stage = "judge"
         self.denied: list[str] = []
+        #: What was refused without having been asked about: seen in how programs ended.
+        self._seen: list[str] = []
         self.integrity_reason = ""
         self.build_s = self.run_s = self.judge_s = 0.0
         self.doubts = Doubts(sample, again)
@@ -116,7 +118,10 @@ class Verification:
 
     def _put(self, index: int, cases: list[CaseResult], doubt: str = "") -> None:
         """Take the cases of a test into the result; `doubt` says why the machine may be to blame for failures."""
-        self.cases[index] = self.doubts.settled(index, cases, doubt)
+        settled = self.cases[index] = self.doubts.settled(index, cases, doubt)
+        # Named before a second run is told of: what is refused goes by one name.
+        pairs = zip(cases, settled, strict=True)
+        self._seen += [case.detail for case, now in pairs if now.verdict == Verdict.RESOURCE_DENIED]
 
     def _run_interactive(self, program: Program, interactor: JudgeProgram) -> None:
         """Have the program talk to the task's, one test after another. Raises Missing, SandboxError."""
@@ -423,8 +428,7 @@ class Verification:
             for case in self.cases.get(index) or [CaseResult(id=test.id, verdict=Verdict.NOT_RUN, attempts=0)]
         ]
         verdict = worst(case.verdict for case in cases)
-        # Where the kernel's refusal was not asked about but seen in how the program ended, its reason names the thing.
-        denied = self.denied or [case.detail for case in cases if case.verdict == Verdict.RESOURCE_DENIED]
+        denied = self.denied or self._seen
         result = VerificationResult(
             id=self.sample.id,
             problem_id=self.sample.problem_id,

@@ -9,6 +9,7 @@ import os
 import signal
 import socket
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -61,9 +62,9 @@ def _slowed(sample: Sample, scale: float) -> Sample:
 class Verifier:
     """Verifies samples in the jails of one worker: one jail per set of preloaded modules, started when first needed."""
 
-    def __init__(self, settings: Settings, cores: list[int]) -> None:
+    def __init__(self, settings: Settings, cores: list[int], more_cores: Sequence[int] = ()) -> None:
         self._settings = settings
-        self._cores = cores
+        self._cores, self._more_cores = cores, list(more_cores)
         self._tier: Tier = choose(settings.tier)
         self._interpreter = python.interpreter(settings.interpreter)
         self._jails: dict[str, Jail] = {}
@@ -344,6 +345,7 @@ class Verifier:
             # One thread per library pool: the jail has one core, and threads cost memory and start-up.
             env={"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"},
             cores=self._cores,
+            more_cores=self._more_cores,
             name=zygote,
             cgroup=settings.cgroup != "off",
         )
@@ -361,7 +363,8 @@ def _texts_of(test: Test) -> list[str]:
 def main(argv: list[str] | None = None) -> None:
     """Serve the engine that started this process: `--channel FD --config-fd FD [--core N]`.
 
-    The configuration is the JSON of the settings. The process and its jails stay on core N.
+    The configuration is the JSON of the settings. The process and its jails stay on core N; programs whose limits give
+    them more CPUs have those that come after it, too.
     """
     parser = argparse.ArgumentParser(prog="scalebox.worker", description="Started by the engine, not by hand.")
     parser.add_argument("--channel", type=int, required=True)
@@ -374,11 +377,14 @@ def main(argv: list[str] | None = None) -> None:
         settings = msgspec.json.decode(file.read(), type=Settings)
     calls.prctl(calls.PR_SET_PDEATHSIG, signal.SIGCONT)  # one that is stopped must see the engine's end, too
     tempfile.tempdir = settings.scratch_dir or None
+    cores = allowed = sorted(os.sched_getaffinity(0))
     if arguments.core is not None:
         with contextlib.suppress(OSError):
             os.sched_setaffinity(0, {arguments.core})
+            cores = [arguments.core]
+    more = [core for core in allowed if core > cores[0]] + [core for core in allowed if core < cores[0]]
     try:
-        verifier = Verifier(settings, sorted(os.sched_getaffinity(0)))
+        verifier = Verifier(settings, cores, more if len(cores) == 1 else ())
         verifier.warm()
     except Exception as error:
         # A setting that cannot work ends the engine's start as a sandbox does that cannot be had.

@@ -134,6 +134,8 @@ def test_one_object_for_machines(write: Write, invoke: Invoke, ends_as: Callable
         (["a.py", "--stdin", "none.txt"], "none.txt: cannot be read"),
         (["-", "--stdin", "-"], "cannot both be standard input"),
         (["a.py", "--cpu", "-1"], "--limit.cpu_s: -1.0 makes no sense"),
+        (["a.py", "--tier", "strong"], "tier: there is no isolation tier 'strong' (one of auto, "),
+        (["a.py", "--tier", "gvisor:fast"], "tier: there is no isolation tier 'gvisor:fast'"),
         (["a.py", "--stdin", "big", "--limit", "stdin_mb=0.00001"], "big: more than 10 bytes"),
     ],
 )

@@ -85,7 +85,7 @@ def test_variables_that_are_no_settings_are_left_alone() -> None:
         ({"SCALEBOX_BATCH_DEADLINE_S": "inf"}, ["SCALEBOX_BATCH_DEADLINE_S", "inf"]),
         ({"SCALEBOX_ZYGOTE": "fat"}, ["SCALEBOX_ZYGOTE", "'fat'", "auto, bare, scientific"]),
         ({"SCALEBOX_PROFILES": "{}"}, ["SCALEBOX_PROFILES", "table", "scalebox.toml"]),
-        ({"SCALEBOX_PROFILE": "huge"}, ["profile", "'huge'", "default, rlvr, agent, contest"]),
+        ({"SCALEBOX_PROFILE": "huge"}, ["SCALEBOX_PROFILE: profile", "'huge'", "default, rlvr, agent, contest"]),
         ({"SCALEBOX_READABLE": "data"}, ["SCALEBOX_READABLE", "absolute"]),
         ({"SCALEBOX_PRELOAD": "os; evil"}, ["SCALEBOX_PRELOAD", "preload"]),
         ({"SCALEBOX_CONFIG": "/nowhere.toml"}, ["/nowhere.toml", "no such file", "SCALEBOX_CONFIG"]),
@@ -105,6 +105,7 @@ def test_senseless_environment(environ: dict[str, str], parts: list[str]) -> Non
         ("workers = true", ["given.toml", "workers"]),
         ("colour = 'red'", ["given.toml", "'colour'"]),
         ("profiles = 3", ["given.toml", "profiles must be a table of tables"]),
+        ("profile = 'huge'", ["given.toml: profile", "'huge'", "default, rlvr"]),
         ("[profiles]\nbig = 3", ["given.toml", "profiles.big must be a table of limits"]),
         ("[profiles.big]\ncpu = 3", ["given.toml", "profiles.big.cpu", "no such limit"]),
         ("[profiles.big]\ncpu_s = -3", ["given.toml", "profiles.big.cpu_s", "makes no sense"]),
@@ -136,6 +137,8 @@ def test_profiles_build_on_one_another(tmp_path: Path) -> None:
 def test_senseless_argument_and_unknown_argument() -> None:
     with pytest.raises(SettingsError, match="argument: workers"):
         load(environ={}, workers="3")
+    with pytest.raises(SettingsError, match="argument: profile: no profile is called 'huge'"):
+        load(environ={"SCALEBOX_PROFILE": "rlvr"}, profile="huge")
     with pytest.raises(SettingsError, match="did you mean tier"):
         load(environ={}, teir="auto")
 

@@ -169,5 +169,25 @@ def test_an_early_stop_at_a_doubt_goes_on_when_it_turns_out_well(verifier: Verif
     assert not result.partial
 
 
+@pytest.mark.usefixtures("busy")
+@pytest.mark.parametrize(
+    ("act", "named"),
+    [
+        ("open('x', 'wb').write(bytes(9 << 20))", "disk: more than 1 MB"),
+        ("open('/usr/x', 'w')", "EROFS /usr/x (OSError)"),
+    ],
+)
+def test_what_was_refused_goes_by_one_name_however_often_it_ran(verifier: Verifier, act: str, named: str) -> None:
+    record = {"id": "a", "code": f"import time\ntime.sleep(0.8)\n{act}", "tests": [{"stdin": "", "stdout": "1"}]}
+    given = parse_sample({**record, "limits": {"cpu_s": 0.5, "wall_s": 60.0, "disk_mb": 1}}, settings=Settings())
+    first, _, doubtful = verifier.attempt(given)
+    assert (first.verdict, first.denied, first.risk, doubtful) == (Verdict.UNKNOWN, [], "none", [0])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pace, "METER", Machine(Load(0.0, 0.0, 0.0)))
+        second, _, _ = verifier.attempt(given, again=Again(first, [0]))
+    assert (second.verdict, second.denied, second.risk) == (Verdict.RESOURCE_DENIED, [named], "high")
+    assert "run again alone" in second.cases[0].detail
+
+
 def test_the_limits_of_the_kernel_leave_room_for_a_doubt() -> None:
     assert process_limits(Limits(cpu_s=30.0), [0], {}, bounded=True)["hard_cpu_s"] > 30.0 * pace.MARGIN

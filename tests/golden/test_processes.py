@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from tests.golden.table import Row, check_table
+import os
+from typing import Any
+
+import pytest
+from tests.golden.table import Row, check_table, stdin
 
 from scalebox import ScaleBoxClient
 
@@ -144,3 +148,20 @@ PROCESSES = [
 
 def test_threads_and_children_are_judged_by_what_they_do(client: ScaleBoxClient) -> None:
     check_table(client, PROCESSES)
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two CPUs")
+def test_a_program_has_the_cpus_that_its_limits_give_it(client: ScaleBoxClient) -> None:
+    asks = "import os\nprint(len(os.sched_getaffinity(0)))"
+    most = len(os.sched_getaffinity(0))
+    given: list[tuple[str, dict[str, Any], int]] = [
+        ("one", {}, 1), ("a part of one", {"cpu_limit": 0.5}, 1), ("two", {"cpus": 2}, 2),
+        ("more than there are", {"cpus": 1000}, most),
+    ]  # fmt: skip
+    rows = [Row(name, "", asks, [stdin("", f"{cpus}\n")], limits=limits) for name, limits, cpus in given]
+    profile = Row("a profile's", "", asks, [stdin("", "2\n")], fields={"profile": "agent"})
+    called = Row(
+        "calls and tests as one", "", "import os\ndef f(): return len(os.sched_getaffinity(0))",
+        [{"assert": "assert f() == 2"}], limits={"cpus": 2},
+    )  # fmt: skip
+    check_table(client, [*rows, profile, called])

@@ -390,6 +390,23 @@ def test_which_results_are_shared(client: ScaleBoxClient) -> None:
     assert derived.integrity_reason == "line 1 derives B from the program's A"
 
 
+def test_shared_tests_can_read_the_source_as_in_plain_python(client: ScaleBoxClient) -> None:
+    code = "import math\n\ndef f(x):\n    return x + 1\n\nclass A:\n    def m(self):\n        return 7\n"
+    looks = (
+        "import inspect\nassert 'x + 1' in inspect.getsource(f)\nassert inspect.getsourcelines(f)[1] == 3\n"
+        "assert inspect.getsource(A).startswith('class A')\nassert 'return 7' in inspect.getsource(A.m)\n"
+    )
+    fooled = looks.replace("x + 1", "x + 2")
+    rows = [
+        Row("source", "assert", code, asserts(looks), cases=(P,) * 4),
+        Row("source of another", "assert", code, asserts(fooled), F, cases=(F, P, P, P)),
+        Row("source in a program", "its suffix looks", code, [{"prefix": "", "suffix": "\n" + looks}]),
+    ]
+    check_table(client, rows)
+    results = client.fetch(client.submit_batch([row.sample() for row in rows]))
+    assert {result.integrity for result in results} == {"shared"}
+
+
 def test_what_a_case_tells(client: ScaleBoxClient) -> None:
     row = Row(
         "told",

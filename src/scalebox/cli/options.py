@@ -10,6 +10,7 @@ import click
 import msgspec
 
 from scalebox.core import settings as settings_module
+from scalebox.core.errors import SandboxError, SettingsError
 from scalebox.core.limits import parse_limits
 from scalebox.core.settings import Settings
 from scalebox.languages import python
@@ -50,11 +51,24 @@ def load_settings(config: str | None, limits: Iterable[str], **overrides: Any) -
     if settings.interpreter:
         python.interpreter(settings.interpreter)  # said here, before any worker fails to start
     given = dict(_split_limit(text) for text in limits)
-    if not given:
-        return settings
-    changed = parse_limits(given, settings.limits_of(settings.profile), field="--limit")
-    profiles = {**settings.profiles, COMMAND_LINE: changed}
-    return msgspec.structs.replace(settings, profiles=profiles, profile=COMMAND_LINE)
+    if given:
+        changed = parse_limits(given, settings.limits_of(settings.profile), field="--limit")
+        profiles = {**settings.profiles, COMMAND_LINE: changed}
+        settings = msgspec.structs.replace(settings, profiles=profiles, profile=COMMAND_LINE)
+    _check_tier(settings.tier)
+    return settings
+
+
+def _check_tier(name: str) -> None:
+    """Raise SettingsError for a tier that there is on no machine, before any worker fails to start."""
+    if name == "auto":
+        return
+    from scalebox.sandbox import tiers
+
+    try:
+        tiers.find(name)
+    except SandboxError as error:
+        raise SettingsError(f"tier: {error}") from None
 
 
 def _split_limit(text: str) -> tuple[str, Any]:

@@ -254,19 +254,22 @@ def load(path: str | None = None, environ: Mapping[str, str] | None = None, **ov
     source and the mend, for a setting that is unknown or makes no sense.
     """
     environ = os.environ if environ is None else environ
-    values = _from_file(path, environ)
-    values |= _from_environment(environ)
-    for name, value in overrides.items():
-        if value is not None:
-            values[name] = _check(name, value, "argument")
-    settings = Settings(**values)
+    given = [
+        _from_file(path, environ),
+        _from_environment(environ),
+        {name: (_check(name, value, "argument"), "argument") for name, value in overrides.items() if value is not None},
+    ]
+    values = {name: found for source in given for name, found in source.items()}
+    settings = Settings(**{name: value for name, (value, _) in values.items()})
     if settings.profile not in settings.profile_names():
         known = ", ".join(settings.profile_names())
-        raise SettingsError(f"profile: no profile is called {settings.profile!r} (one of {known})")
+        where = values["profile"][1]
+        raise SettingsError(f"{where}: profile: no profile is called {settings.profile!r} (one of {known})")
     return settings
 
 
-def _from_file(path: str | None, environ: Mapping[str, str]) -> dict[str, Any]:
+def _from_file(path: str | None, environ: Mapping[str, str]) -> dict[str, tuple[Any, str]]:
+    """Return the settings of the file by name, each with its source."""
     named = path or environ.get(CONFIG_VARIABLE)
     file = named or FILE_NAME
     try:
@@ -284,15 +287,15 @@ def _from_file(path: str | None, environ: Mapping[str, str]) -> dict[str, Any]:
         table = tomllib.loads(data.decode())
     except (ValueError, RecursionError) as error:
         raise SettingsError(f"{file}: not TOML: {error}") from None
-    return {name: _check(name, value, file) for name, value in table.items()}
+    return {name: (_check(name, value, file), file) for name, value in table.items()}
 
 
-def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
+def _from_environment(environ: Mapping[str, str]) -> dict[str, tuple[Any, str]]:
     values = {}
     for variable, text in environ.items():
         if variable.startswith(PREFIX) and not variable.startswith(_RESERVED):
             name = variable.removeprefix(PREFIX).lower()
-            values[name] = _check(name, _from_text(name, text, variable), variable)
+            values[name] = _check(name, _from_text(name, text, variable), variable), variable
     return values
 
 

@@ -38,10 +38,11 @@ def build_tests(tests: dict[str, Any]) -> dict[str, Any]:
     """
     built = [_build_item(item, tests) for item in tests["items"]]
     program = tests.get("program")
+    code = source.build(program, _MAIN, False, [])["code"] if program else None
     told = list(enumerate(built))[:_MOST_ITEMS]
     return {
         "ok": True,
-        "code": {"items": built, "program": source.build(program, _MAIN, False, [])["code"] if program else None},
+        "code": {"items": built, "program": code, "text": program},
         "imports": sorted({name for one in built for name in one.get("imports", ())}),
         "cases": [one.get("cases", 1) for _, one in told],
         "failed": {str(at): one["message"][:_MOST_TEXT] for at, one in told if not one["ok"]},
@@ -87,6 +88,7 @@ def _test_together(code: Any, order: dict[str, Any], namespace: dict[str, Any]) 
     """Solution and tests in one process."""
     item = _placed(order["item"])
     module = sys.modules["solution"]
+    case.show_source(code["text"])
     if item["kind"] == "script":
         together.run_script(_FRAMES, code["program"], vars(module))
     else:

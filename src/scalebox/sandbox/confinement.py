@@ -110,7 +110,6 @@ def tasks(limits: Limits, facts: Mapping[str, Any]) -> int:
 
 def process_limits(limits: Limits, cores: list[int], facts: dict[str, Any], *, bounded: bool) -> dict[str, Any]:
     """Return the resource limits of a sample's processes; `bounded` says that a cgroup bounds their memory."""
-    cores = sorted(os.sched_getaffinity(0)) if limits.cpus > 1 else cores
     seconds = math.ceil(MARGIN * limits.cpu_s)
     return {
         "affinity": cores,
@@ -124,6 +123,11 @@ def process_limits(limits: Limits, cores: list[int], facts: dict[str, Any], *, b
         "tasks": tasks(limits, facts) if counts_apart(facts) else 0,
         "data_bytes": 0 if bounded else limits.memory_mb * MIB + _INTERPRETER_BYTES,
     }
+
+
+def cores_of(limits: Limits, config: JailConfig) -> list[int]:
+    """Return the CPUs that a sample's processes run on: the jail's own, and what its limits give it beside them."""
+    return [*config.cores, *config.more_cores][: max(len(config.cores), math.ceil(limits.cpus))]
 
 
 def counts_apart(facts: dict[str, Any]) -> bool:

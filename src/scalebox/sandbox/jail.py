@@ -52,7 +52,7 @@ class JailConfig(msgspec.Struct, frozen=True, kw_only=True):
     """How to start a jail.
 
     `path` is the module search path of the sample's interpreter, `builder` the module of the build step,
-    `self_test` a program, its input and its output.
+    `self_test` a program, its input and its output. `more_cores` are for programs whose limits give them more CPUs.
     """
 
     interpreter: str
@@ -63,6 +63,7 @@ class JailConfig(msgspec.Struct, frozen=True, kw_only=True):
     self_test: tuple[str, str, str]
     env: dict[str, str]
     cores: list[int]
+    more_cores: list[int] = []
     name: str
     cgroup: bool = True
     scratch_bytes: int = 100 * MIB
@@ -229,6 +230,7 @@ class Jail:
         if self._control is None:  # lost again, as soon as it had started
             return Build(ok=False, message="the sandbox was lost", lost=True)
         ordered = time.monotonic()
+        cores = confinement.cores_of(limits, self.config)
         order = {
             "source": source,
             "need_state": calls is not None,
@@ -237,7 +239,7 @@ class Jail:
             "variant": variant,
             "processes": limits.processes > 0,
             "sole": tests is None,
-            "limits": confinement.process_limits(limits, self.config.cores, self.facts, bounded=self.counts_memory),
+            "limits": confinement.process_limits(limits, cores, self.facts, bounded=self.counts_memory),
         }
         if spec is not None:
             order["tests"] = {**spec, "landlock": confinement.program_rules(self.config, self.facts)}
