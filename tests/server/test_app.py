@@ -60,6 +60,13 @@ def test_the_schema_names_every_operation_and_needs_no_other_host(server: Server
     assert all(each["summary"] and each["description"] for each in operations)
     submit = schema["paths"]["/v1/batches"]["post"]
     assert set(submit["requestBody"]["content"]) == {"application/json", "application/msgpack"}
+    assert {"202", "400", "409", "413", "415", "429", "503"} == set(submit["responses"])
+    sample = submit["requestBody"]["content"]["application/json"]["schema"]["properties"]["samples"]["items"]
+    assert sample["required"] == ["id"], "tests may be those of a problem"
+    assert {"problem_id", "code", "response", "tests", "checker", "limits"} <= set(sample["properties"])
+    assert {"200", "202", "404"} <= set(schema["paths"]["/v1/batches/{batch_id}/results"]["get"]["responses"])
+    assert {"200", "201"} <= set(schema["paths"]["/v1/problems/{problem_id}"]["put"]["responses"])
+    assert all("requestBody" in each["post"] for each in schema["paths"].values() if "post" in each)
     page = server.http.get("/schema").text
     assert all(each["summary"] in page for each in operations)
     assert "<script" not in page

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import time
 from collections.abc import Iterator
 from importlib.resources import files
 from itertools import combinations, pairwise
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,11 +22,13 @@ from tests.server.conftest import PLACE, Server, sample, serving
 from tests.server.feed import Clock, Feed
 
 from scalebox.core import events
-from scalebox.core.codec import decode_result_line, encode_result_line
+from scalebox.core.codec import decode_result_line, encode_result_line, encode_sample
 from scalebox.core.result import CaseResult, VerificationResult
 from scalebox.core.settings import Settings
 from scalebox.core.verdicts import Verdict
+from scalebox.parse import parse_sample
 from scalebox.server.errors import HANDLERS
+from scalebox.server.journal import Journal
 from scalebox.server.principal import Principal, Role
 from scalebox.server.routes import dashboard, metrics
 from scalebox.server.routes.dashboard import reader_view
@@ -362,3 +367,25 @@ def test_text_has_contrast(theme: str, text: str, ground: str) -> None:
         reverse=True,
     )
     assert (light + 0.05) / (dark + 0.05) >= 4.5
+
+
+def test_a_batch_of_an_earlier_server_is_followed(tmp_path: Path) -> None:
+    gate, path, settings = tmp_path / "gate", str(tmp_path / "journal.db"), Settings()
+    os.mkfifo(gate)
+    records = [encode_sample(parse_sample(sample(str(at), f"await {gate}"), settings=settings)) for at in range(2)]
+    journal = Journal(path)
+    journal.accept("earlier", "local", records, key=None, digest=b"", deadline=None)
+    journal.close()
+    with serving(Settings(**PLACE, server_journal=path, server_ready_s=3600)) as server:
+        seen = server.http.get("/v1/telemetry").json()
+        assert (seen["queue"], seen["open_batches"]) == (2, 1)
+        with gate.open("wb", buffering=0) as opened:
+            opened.write(b"x" * 2)
+            assert server.http.get("/v1/batches/earlier/results").json()["state"] == "DONE"
+        until = time.monotonic() + 30  # an overview is made once a second
+        while seen["queue"] and time.monotonic() < until:
+            time.sleep(0.1)
+            seen = server.http.get("/v1/telemetry").json()
+        assert (seen["queue"], seen["open_batches"]) == (0, 0)
+        (row,) = server.http.get("/v1/telemetry/batches").json()
+        assert (row["batch_id"], row["samples"], row["finished"]) == ("earlier", 2, 2)

@@ -21,6 +21,13 @@ class BatchAccepted(Event, frozen=True):
     samples: int
 
 
+class BatchResumed(Event, frozen=True):
+    """A batch that an earlier server took goes on; `samples` of it have no result yet."""
+
+    batch_id: str
+    samples: int
+
+
 class SampleFinished(Event, frozen=True):
     """A sample has its result; `index` is its place in the batch."""
 

@@ -117,6 +117,7 @@ class Batches:
                 "batch taken up again", extra={"batch": entry.id, "client": entry.client, "samples": len(waiting)}
             )
             self._pending[entry.client] += len(waiting)
+            self._emit(events.BatchResumed(time.time(), entry.id, len(waiting)))
             finished = await self._reading(self.journal.count, entry.number)
             self._begin(entry, finished, waiting)
         self._tasks = [asyncio.create_task(self._write_always()), asyncio.create_task(self._clean_always())]

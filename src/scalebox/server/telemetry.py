@@ -210,9 +210,9 @@ class Telemetry:
         match event:
             case events.BatchAccepted(at, batch_id, samples):
                 window.accepted += samples
-                self._recent.accept(batch_id, samples, at)
-                self._pending[batch_id] = self._pending.get(batch_id, 0) + samples
-                self._queue += samples
+                self._follow(batch_id, samples, at)
+            case events.BatchResumed(at, batch_id, samples):
+                self._follow(batch_id, samples, at)
             case events.BatchFinished(at, batch_id, state):
                 window.batches_done += state == "DONE"
                 window.batches_failed += state != "DONE"
@@ -228,6 +228,11 @@ class Telemetry:
                 self._workers.pop(worker, None)
             case events.SampleQuarantined():
                 window.quarantined += 1
+
+    def _follow(self, batch_id: str, samples: int, at: float) -> None:
+        self._recent.accept(batch_id, samples, at)
+        self._pending[batch_id] = self._pending.get(batch_id, 0) + samples
+        self._queue += samples
 
     def _finished(self, window: Window, batch_id: str, index: int, facts: Facts) -> None:
         window.add(facts)

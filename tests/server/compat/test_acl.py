@@ -89,6 +89,7 @@ def test_the_jurys_own_output_needs_no_judge(ask: Post) -> None:
     tests = stdio([("3", "1 2")])
     answer = ask("/common_evaluate_batch", batch(python("print(1, 2)"), tests, special_judge_program="1 / 0"))
     assert answer["accepted"] is True
+    assert (answer["tests"][0]["exec_info"]["status"], answer["extra"]["verdict"]) == ("Success", "passed")
     answer = ask("/common_evaluate_batch", batch(python("print(2, 1)"), tests, special_judge_program="1 / 0"))
     assert answer["accepted"] is False
     assert answer["tests"][0]["exec_info"]["status"] == "SandboxError"
@@ -227,6 +228,56 @@ def test_calls_in_other_languages(ask: Post, needs: Callable[[str], None], langu
         tests = calls("add", [([1, 2], [expected])])
         answer = ask("/common_evaluate_batch", batch(f"```{language}\n{CALLS[language]}\n```", tests, language))
         assert answer["accepted"] is accepted, answer
+
+
+SAME = {
+    "bash": "same() { printf '%s' \"$1\"; }",
+    "ruby": "def same(x)\n  x\nend",
+    "php": "function same($x) { return $x; }",
+    "perl": "sub same { return $_[0]; }",
+    "lua": "function same(x) return x, 'and more' end",
+    "r": "same <- function(x) x",
+}
+TEXTS = ["é", "😀", "a\tb\nc", "\x01\x7f", "'\"$x\\n`", "3.10", "007", "a  b"]
+NUMBERS = [7, -5, 1.5, 0.1, 3.141592653589793, 123456789, 1234567890123, 100000, 123456789012345.0]
+
+
+@pytest.mark.parametrize("language", SAME)
+@pytest.mark.parametrize(
+    ("values", "others"),
+    [
+        (TEXTS, ["e", "😁", "a b c", "\x01", "'", "3.1", "7", "a b"]),
+        (NUMBERS, [8, 5, 1.6, 0.2, 3.141593, 123456788, 1234567890000, 100001, 123556789012345.0]),
+    ],
+    ids=["texts", "numbers"],
+)
+def test_values_that_other_languages_take_and_print(
+    ask: Post, needs: Callable[[str], None], language: str, values: list[Any], others: list[Any]
+) -> None:
+    needs(language)
+    code = f"```{language}\n{SAME[language]}\n```"
+    right, wrong = ([([value], [out]) for value, out in zip(values, outs, strict=True)] for outs in (values, others))
+    answer = ask("/common_evaluate_batch", batch(code, calls("same", right), language, run_all_cases=True))
+    assert [test["passed"] for test in answer["tests"]] == [True] * len(values), answer
+    answer = ask("/common_evaluate_batch", batch(code, calls("same", wrong), language, run_all_cases=True))
+    assert [test["passed"] for test in answer["tests"]] == [False] * len(values), answer
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [
+        ("perl", "sub three { return $_[0] == 3; }"),
+        ("perl", "sub three { return $_[0] == 3 ? 1 : 0; }"),
+        ("lua", "function three(x) return x == 3 end"),
+        ("r", "three <- function(x) x == 3"),
+        ("bash", "three() { if [ $1 = 3 ]; then echo true; else echo false; fi; }"),
+    ],
+)
+def test_what_is_true_in_other_languages(ask: Post, needs: Callable[[str], None], language: str, code: str) -> None:
+    needs(language)
+    pairs = [([3], [True]), ([4], [False]), ([3], [False]), ([4], [True])]
+    body = batch(f"```{language}\n{code}\n```", calls("three", pairs), language, run_all_cases=True)
+    assert [test["passed"] for test in ask("/common_evaluate_batch", body)["tests"]] == [True, True, False, False]
 
 
 def test_a_list_of_cases(ask: Post) -> None:

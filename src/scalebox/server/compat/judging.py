@@ -7,9 +7,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+import msgspec
+
 from scalebox.core.errors import InputError
 from scalebox.core.result import CaseResult, VerificationResult
-from scalebox.core.verdicts import Verdict
+from scalebox.core.verdicts import Verdict, worst
 from scalebox.gate.extract import Extracted, extract
 from scalebox.languages.language import Language
 from scalebox.server.compat.around import head_of, python_imports
@@ -88,11 +90,13 @@ async def by_output(runner: Runner, request: SubmitRequest, cases: Sequence[Case
     record |= {"checker": judge} if judge else {"match": _OUTPUT_MATCH}
     all_cases = bool(extra.get("run_all_cases"))
     result = await runner.verify(record, early_stop=not all_cases and judge is None, total_s=_total(extra))
+    if judge is not None:
+        result = _with_jurys(result, cases)
     tests = []
     for case, found in zip(cases, result.cases, strict=True):
         if found.verdict == Verdict.NOT_RUN:
             break
-        passed = found.verdict == Verdict.PASSED or (judge is not None and _is_jurys(found, case))
+        passed = found.verdict == Verdict.PASSED
         info = case.info if extra.get("return_full_case") or not passed else _shortened(case.info)
         tests.append(EvalTestCase(passed=passed, exec_info=_told(result, found, language), test_info=info))
         if not (passed or all_cases):
@@ -142,7 +146,7 @@ async def _by_printing(
         {"id": "submit", "limits": limits, **record_of(language.name, code, name, arguments, expected)}
         for arguments, expected, _ in calls
     ]
-    results = await asyncio.gather(*(runner.verify(record, total_s=total) for record in records))
+    results = await asyncio.gather(*(runner.verify(record, total_s=total, beside=len(records)) for record in records))
     infos = [info for _, _, info in calls]
     tests = _told_of_calls(infos, [(result, result.cases[0]) for result in results], language, request)
     answer = answer_of(request, results[len(tests) - 1], tests)
@@ -214,6 +218,19 @@ def _special_judge(extra: Mapping[str, Any]) -> dict[str, Any] | None:
     if language is None:
         raise InputError(f"{name} is not supported by this server", field="config.extra.special_judge_language")
     return {"language": language.name, "code": program, "protocol": "exit_code"}
+
+
+def _with_jurys(result: VerificationResult, cases: Sequence[Case]) -> VerificationResult:
+    """Return a result in which what printed the jury's own output has passed, whatever the judge says of it."""
+    found = [
+        msgspec.structs.replace(one, verdict=Verdict.PASSED, difference=0.0, detail="") if _is_jurys(one, case) else one
+        for one, case in zip(result.cases, cases, strict=True)
+    ]
+    if found == result.cases:
+        return result
+    verdict = worst(case.verdict for case in found)
+    message = next((f"case {case.id}: {case.detail}" for case in found if case.verdict == verdict and case.detail), "")
+    return msgspec.structs.replace(result, cases=found, verdict=verdict, message=message)
 
 
 def _is_jurys(found: CaseResult, case: Case) -> bool:

@@ -82,11 +82,12 @@ class Runner(NamedTuple):
         early_stop: bool = False,
         files: Mapping[str, bytes] | None = None,
         total_s: float | None = None,
+        beside: int = 1,
     ) -> VerificationResult:
-        """Verify one sample, with all that its programs print on the result.
+        """Verify one sample, of `beside` of the same request, with all that its programs print on the result.
 
         `files` lie beside the program of a test by stdin, which is then the only one. What is not finished after the
-        sample's limits and a fair wait, or after `total_s` seconds and the limits of one test, is `unknown`. Raises
+        samples' limits and a fair wait, or after `total_s` seconds and the limits of one test, is `unknown`. Raises
         InputError, Refused, QueueFull.
         """
         sample = parse_sample(_named(record, files), settings=self.settings)
@@ -94,7 +95,7 @@ class Runner(NamedTuple):
         more: dict[str, Any] = {"early_stop": early_stop, "text_limit": round(limits.output_mb * MIB)}
         if files:
             more["tests"] = _with_files(sample.tests[0], files, limits)
-        budget = limits.build_s + len(sample.tests) * limits.wall_s + _TURN_S
+        budget = beside * (limits.build_s + len(sample.tests) * limits.wall_s) + _TURN_S
         if total_s is not None:
             budget = min(budget, total_s + limits.build_s + limits.wall_s)
         if self.context.draining:

@@ -30,7 +30,7 @@ from scalebox.server.bodies import (
 from scalebox.server.context import Context
 from scalebox.server.errors import Refused
 from scalebox.server.guards import needs
-from scalebox.server.operations import SubmitOperation
+from scalebox.server.operations import FetchOperation, SubmitOperation
 from scalebox.server.principal import Role
 
 _MAX_WAIT_S, _BEAT_S = 300.0, 15.0
@@ -47,7 +47,14 @@ def handlers(context: Context) -> list[Any]:
     """Return the handlers."""
     batches, trainers = context.batches, [needs(Role.TRAINER)]
 
-    @post("/v1/batches", guards=trainers, tags=["batches"], summary="Submit a batch", operation_class=SubmitOperation)
+    @post(
+        "/v1/batches",
+        guards=trainers,
+        tags=["batches"],
+        summary="Submit a batch",
+        status_code=202,
+        operation_class=SubmitOperation,
+    )
     async def submit(request: AnyRequest) -> Response[Any]:
         """Take samples to verify, all or none, and answer 202 with the batch's id at once.
 
@@ -74,7 +81,13 @@ def handlers(context: Context) -> list[Any]:
         """Say its `state`, PENDING, DONE (every sample has a result) or FAILED, and how many samples are finished."""
         return answer(request, await batches.status(request.user.client, batch_id))
 
-    @get("/v1/batches/{batch_id:str}/results", guards=trainers, tags=["batches"], summary="All results of a batch")
+    @get(
+        "/v1/batches/{batch_id:str}/results",
+        guards=trainers,
+        tags=["batches"],
+        summary="All results of a batch",
+        operation_class=FetchOperation,
+    )
     async def fetch(request: AnyRequest, batch_id: BatchId, wait_s: WaitS = 30.0) -> Response[Any]:
         """Wait for the batch to be over, and answer with all results in the order of submission.
 

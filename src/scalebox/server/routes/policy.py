@@ -13,6 +13,7 @@ from scalebox.core.views import operator_view, trainer_view
 from scalebox.server.bodies import AnyRequest, answer, object_of
 from scalebox.server.context import Context
 from scalebox.server.guards import needs
+from scalebox.server.operations import HandInOperation, RunOperation
 from scalebox.server.policy import MOST_BODY, Desk
 from scalebox.server.principal import Role
 
@@ -27,7 +28,7 @@ def handlers(context: Context) -> list[Any]:
 
     @post(
         "/v1/policy/submit", guards=policies, tags=tags, summary="Hand in a program", status_code=202,
-        request_max_body_size=most,
+        request_max_body_size=most, operation_class=HandInOperation,
     )  # fmt: skip
     async def submit(request: AnyRequest) -> Response[Any]:
         """Hand in a program: `problem_id`, `code` or `response`, and `language`."""
@@ -35,7 +36,7 @@ def handlers(context: Context) -> list[Any]:
 
     @post(
         "/v1/policy/{name:str}/run", guards=policies, tags=tags, summary="Have its tests run", status_code=202,
-        request_max_body_size=most,
+        request_max_body_size=most, operation_class=RunOperation,
     )  # fmt: skip
     async def run(request: AnyRequest, name: FromPath[str]) -> Response[Any]:
         """Have its tests run: `{"tests": "visible"}`, or "all", of which only the visible ones are told about."""

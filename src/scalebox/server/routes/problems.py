@@ -18,6 +18,7 @@ from scalebox.server.bodies import AnyRequest, answer, object_of
 from scalebox.server.context import Context
 from scalebox.server.errors import Refused
 from scalebox.server.guards import needs
+from scalebox.server.operations import ProblemOperation
 from scalebox.server.principal import Role
 
 _MOST_LISTED, _MOST_VERSION = 1000, 999_999_999
@@ -32,7 +33,13 @@ def handlers(context: Context) -> list[Any]:
             raise Refused(404, "this server holds no problems", mend="set server_problems")
         return context.problems
 
-    @put("/v1/problems/{problem_id:path}", summary="Keep a problem", guards=operators, tags=tags)
+    @put(
+        "/v1/problems/{problem_id:path}",
+        summary="Keep a problem",
+        guards=operators,
+        tags=tags,
+        operation_class=ProblemOperation,
+    )
     async def write(request: AnyRequest, problem_id: FromPath[str]) -> Response[Any]:  # noqa: ARG001 - names the parameter
         """Keep a problem, as a new version where it differs from what is kept: 201, else 200."""
         kept, raw, name = store(), await object_of(request), _name(request)

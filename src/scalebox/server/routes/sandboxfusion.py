@@ -58,7 +58,7 @@ def handlers(context: Context) -> list[Any]:
     return [trainers, ping]
 
 
-@get("/v1/ping", opt={OPEN: True}, tags=["sandboxfusion"], sync_to_thread=False)
+@get("/v1/ping", summary="Whether the server answers", opt={OPEN: True}, tags=["sandboxfusion"], sync_to_thread=False)
 def ping() -> Response[bytes]:
     """Answer "pong"."""
     return Response(b'"pong"', media_type=MediaType.JSON)
@@ -67,33 +67,33 @@ def ping() -> Response[bytes]:
 def _of_rows() -> list[Any]:
     """Return the handlers that run nothing."""
 
-    @get("/list_datasets", sync_to_thread=False)
+    @get("/list_datasets", summary="Data sets held here", sync_to_thread=False)
     def list_datasets() -> list[str]:
         """Return the data sets held here: none."""
         return []
 
-    @post("/list_ids", status_code=200, sync_to_thread=True)
+    @post("/list_ids", status_code=200, summary="Ids of rows", sync_to_thread=True)
     def list_ids(data: JSONBody[PromptsRequest]) -> list[int | str]:
         """Return the ids of the rows that the request carries."""
         return prompts.ids(data)
 
-    @post("/get_prompts", status_code=200, sync_to_thread=True)
+    @post("/get_prompts", status_code=200, summary="Prompts of rows", sync_to_thread=True)
     def get_prompts(data: JSONBody[PromptsRequest]) -> list[Prompt]:
         """Return the prompts of the rows that the request carries."""
         return prompts.prompts(data)
 
-    @post("/get_prompt_by_id", status_code=200, sync_to_thread=True)
+    @post("/get_prompt_by_id", status_code=200, summary="The prompt of a row", sync_to_thread=True)
     def get_prompt_by_id(data: JSONBody[PromptsRequest]) -> Prompt:
         """Return the prompt of the row that the request carries."""
         return prompts.prompt_by_id(data)
 
-    @post("/get_metrics", status_code=200, sync_to_thread=False)
+    @post("/get_metrics", status_code=200, summary="Metrics of a data set", sync_to_thread=False)
     def get_metrics(data: JSONBody[MetricsRequest]) -> dict[str, Any]:
         """Return nothing: no data set here has metrics of its own."""
         del data
         return {}
 
-    @post("/get_metrics_function", status_code=200, sync_to_thread=False)
+    @post("/get_metrics_function", status_code=200, summary="Their function", sync_to_thread=False)
     def get_metrics_function(data: JSONBody[MetricsRequest]) -> MetricsFunction:
         """Return no function."""
         del data
