@@ -63,6 +63,7 @@ class _Entry(msgspec.Struct):
     id: str
     problem_id: str | None
     reward: str
+    steps: int | None
     meta: Any
 
 
@@ -166,7 +167,7 @@ class Engine:
         tasks: dict[str, _Task] = {}
         for index, sample in enumerate(samples):
             payload = payload_of(sample, f"samples[{index}]")
-            entry = _Entry(index, sample.id, sample.problem_id, sample.reward, sample.meta)
+            entry = _Entry(index, sample.id, sample.problem_id, sample.reward, sample.steps, sample.meta)
             fingerprint = hashlib.blake2b(payload, digest_size=16).hexdigest()
             if fingerprint in tasks:
                 tasks[fingerprint].entries.append(entry)
@@ -269,7 +270,7 @@ class Engine:
             own = result if number == 0 else msgspec.msgpack.decode(copies, type=VerificationResult)
             own.id, own.problem_id, own.meta = entry.id, entry.problem_id, entry.meta
             _reward(own, entry.reward, task.weights, extracted)
-            self._emit(events.SampleFinished(time.time(), task.batch, own, entry.index))
+            self._emit(events.SampleFinished(time.time(), task.batch, own, entry.index, entry.steps))
             self._tell_of_denials(own)
             self._ledger.settle(task.batch, entry.index, own)
 
@@ -303,7 +304,8 @@ def payload_of(sample: Sample, field: str) -> bytes:
         raise InputError("no tests: nothing could be judged", field=f"{field}.tests", mend="give at least one")
     rewards.check_reward(sample.reward, f"{field}.reward")
     try:
-        payload = _encode(msgspec.structs.replace(sample, id="", problem_id=None, meta=None, reward="", held=False))
+        same = msgspec.structs.replace(sample, id="", problem_id=None, meta=None, reward="", held=False, steps=None)
+        payload = _encode(same)
         _encode((sample.id, sample.problem_id))
     except (ValueError, TypeError, OverflowError) as error:
         raise InputError(f"cannot be sent to a worker: {error}", field=field, mend="give plain, valid text") from None

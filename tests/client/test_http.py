@@ -372,6 +372,7 @@ def test_samples_are_the_same_on_the_other_side() -> None:
         record(tests=[{"prefix": "import os\n", "suffix": "assert f()"}], main="other.py"),
         record(tests=[{"files": {"test_a.py": "def test(): pass"}, "required": ["test_a.py::test"]}]),
         record(language="cpp", code="int main() {}", reward="all_or_nothing", problem_id="p"),
+        record(tests=TESTS, trajectory=[{"kind": "shell", "text": "ls"}, {"kind": "message"}]),
     ]
     for raw in given:
         sample = parse_sample(raw, settings=Settings())

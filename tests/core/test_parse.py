@@ -80,6 +80,7 @@ def test_every_field_of_a_sample() -> None:
     assert sample.match == Match(mode="float", abs=0.5)
     assert sample.limits == msgspec.structs.replace(PROFILES["rlvr"], wall_s=3.0)
     assert (sample.problem_id, sample.reward, sample.meta) == ("p-7", "all_or_nothing", {"step": 1 << 70})
+    assert sample.steps == 1
 
 
 def test_settings_give_what_a_sample_leaves_out() -> None:

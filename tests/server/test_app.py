@@ -98,6 +98,14 @@ def test_not_ready_while_no_sample_passes(start: Callable[..., Server]) -> None:
     assert 'scalebox_samples_total{verdict="output_mismatch"} 0.0' in server.http.get("/metrics").text
 
 
+def test_trajectories_are_counted(start: Callable[..., Server]) -> None:
+    server = start()
+    steps = [{"kind": "shell", "text": "ls"}, {"kind": "message", "text": "done"}]
+    server.results(server.submit([sample("a", trajectory=steps), sample("b", trajectory=[]), sample("c")]))
+    found = server.http.get("/v1/telemetry").json()["trajectories"]
+    assert (found["count"], round(found["p99"])) == (2, 2)
+
+
 def test_a_lost_engine_is_told(start: Callable[..., Server]) -> None:
     server = start()
     server.call(server.context.client.close())

@@ -57,7 +57,7 @@ def keys_of(environment: bytes, sample: Sample, kind: str, form: bytes, toolchai
     """Return the keys of a sample whose program is `form`, of a `kind`, and is built by a `toolchain`'s version."""
     # Whose it is, what it is worth, and how the program was written: all that is not part of the result's labels.
     bare = msgspec.structs.replace(
-        sample, id="", problem_id=None, meta=None, reward="", held=False, response=None, code=None
+        sample, id="", problem_id=None, meta=None, reward="", held=False, steps=None, response=None, code=None
     )
     head = hashlib.blake2b(b"\0".join([environment, kind.encode(), form, toolchain.encode()]), digest_size=32).digest()
     unjudged = msgspec.structs.replace(bare, match=Match(), checker=None)

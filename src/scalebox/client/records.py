@@ -120,6 +120,8 @@ def _record_of(sample: Sample) -> dict[str, Any]:
         record["stop"] = sample.stop
     if sample.entry_points:
         record["entry_point"] = sample.entry_points
+    if sample.steps is not None:
+        record["trajectory"] = [{}] * sample.steps
     if sample.match != Match():
         record["match"] = {"mode": sample.match.mode} | _changed(sample.match, Match())
     return record | {"tests": [_record_of_test(test) for test in sample.tests]}

@@ -29,11 +29,12 @@ class BatchResumed(Event, frozen=True):
 
 
 class SampleFinished(Event, frozen=True):
-    """A sample has its result; `index` is its place in the batch."""
+    """A sample has its result; `index` is its place in the batch, `steps` the length of its trajectory, where known."""
 
     batch_id: str
     result: VerificationResult
     index: int = 0
+    steps: int | None = None
 
 
 class BatchFinished(Event, frozen=True):

@@ -131,8 +131,8 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True):
     (`f`, `Solution().f`), the first that the program defines counts; `setup` runs on the tests' side before
     they do. `solution_files` (name to text) lie beside the program, whose own file is `main`. `checker` judges outputs
     instead of `match`; with `interactor` the program talks to that one instead of reading a text. `text_limit` stands
-    for the setting of that name, where it is not None. `held` says that the tests were found by `problem_id`: whoever
-    submitted the sample may not see the hidden ones.
+    for the setting of that name, where it is not None. `steps` is the length of the trajectory that it ends, where one
+    was given. `held` says that the tests were found by `problem_id`: who submitted it may not see the hidden ones.
     """
 
     id: str
@@ -156,4 +156,5 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True):
     early_stop: bool = False
     text_limit: int | None = None
     held: bool = False
+    steps: int | None = None
     meta: Any = None

@@ -65,7 +65,7 @@ def parse_sample(raw: Mapping[str, Any], *, settings: Settings) -> Sample:
     sample_id = identifier(given, "id", "id", 'give each sample its own, such as "s-1"')
     language = _language(given)
     response, code = _program(given)
-    _check_unread(given)
+    _check_reference(given)
     limits = _limits(given, settings)
     tests, kind = parse_tests(given, limits)
     _check_language(given, language, tests, kind)
@@ -87,6 +87,7 @@ def parse_sample(raw: Mapping[str, Any], *, settings: Settings) -> Sample:
         reward=_reward(given, settings),
         extract=settings.extraction,
         early_stop=settings.early_stop,
+        steps=_steps(given),
         meta=given.get("meta"),
     )
 
@@ -137,10 +138,17 @@ def _program(given: Mapping[str, Any]) -> tuple[str | None, str | None]:
     return (text, None) if name == "response" else (None, text)
 
 
-def _check_unread(given: Mapping[str, Any]) -> None:
-    steps = given.get("trajectory", [])
+def _steps(given: Mapping[str, Any]) -> int | None:
+    """Return the length of the trajectory: all of it that counts in this version."""
+    if "trajectory" not in given:
+        return None
+    steps = given["trajectory"]
     if not isinstance(steps, (list, tuple)) or not all(isinstance(step, Mapping) for step in steps):
         raise InputError("must be an array of objects", field="trajectory", mend='such as [{"kind": "message", …}]')
+    return len(steps)
+
+
+def _check_reference(given: Mapping[str, Any]) -> None:
     if "reference" in given:
         text_of(given, "reference", "reference", "source of a solution known to be right")
 

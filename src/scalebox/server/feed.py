@@ -256,7 +256,7 @@ class Feed:
                 if each is not None and isinstance(each.work, _Direct) and not each.work.told:
                     return
                 place = event.index if each is None else each.places[event.index]
-                sink(events.SampleFinished(event.at, batch_id.partition(_SLICE)[0], event.result, place))
+                sink(events.SampleFinished(event.at, batch_id.partition(_SLICE)[0], event.result, place, event.steps))
 
         return translated
 

@@ -43,7 +43,7 @@ _SKETCHES = {
     "work": ("sample_seconds", "Seconds from a sample's start on a worker to its result."),
     "waiting": ("sample_queue_seconds", "Seconds that a sample waited for a worker."),
     "cases": ("case_seconds", "Wall time of a case, in seconds."),
-    "trajectories": ("trajectory_steps", "Steps of the trajectory that a sample's meta tells of."),
+    "trajectories": ("trajectory_steps", "Steps of a sample's trajectory, where it has one."),
 }
 
 

@@ -120,7 +120,9 @@ class Telemetry:
 
     def __call__(self, event: Any) -> None:
         """Take note of an event."""
-        facts = Facts(event.result) if isinstance(event, events.SampleFinished) else None  # outside the lock
+        facts = (
+            Facts(event.result, event.steps) if isinstance(event, events.SampleFinished) else None
+        )  # outside the lock
         with self._lock:
             window = self._window()
             if facts is not None:

@@ -15,19 +15,21 @@ _RISKY = frozenset({"medium", "high"})
 
 
 class Facts:
-    """What is worth counting of a result, found once. `steps` is the length of its trajectory, None for none.
+    """What is worth counting of a result, found once.
+
+    `steps` is the length of its trajectory, None for none; where the sample had none, `meta` may tell of it.
 
     A result from the cache tells of the run that was kept: its times and attempts are not counted again.
     """
 
     __slots__ = ("case_verdicts", "cases", "denied", "result", "reverified", "steps")
 
-    def __init__(self, result: VerificationResult) -> None:
+    def __init__(self, result: VerificationResult, steps: int | None = None) -> None:
         self.result = result
         self.denied = is_denied(result)
         ran = [] if result.cached else [case for case in result.cases if case.attempts]
         self.reverified = sum(case.attempts > 1 for case in ran)
-        self.steps = trajectory_steps(result.meta)
+        self.steps = trajectory_steps(result.meta) if steps is None else steps
         self.case_verdicts = Counter([case.verdict.value for case in result.cases])
         self.cases = Sketch()
         for case in ran:

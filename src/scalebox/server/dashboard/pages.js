@@ -43,7 +43,7 @@ export function overviewPage(seen) {
 }
 
 function trajectories(id, distribution, height = 236) {
-  if (!distribution.count) return emptiness("No trajectories", "Samples tell of theirs in meta.trajectory.");
+  if (!distribution.count) return emptiness("No trajectories", "Samples carry theirs in trajectory.");
   return histogram(id, distribution, { unit: (value) => count(Math.max(1, Math.round(value))), height });
 }
 
