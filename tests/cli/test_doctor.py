@@ -117,3 +117,32 @@ def test_a_missing_toolchain_limits_and_breaks_nothing(monkeypatch: pytest.Monke
     assert (checks["language rust"].state, checks["language rust"].mend[:7]) == ("note", "apt-get")
     assert (checks["language c"].state, checks["language c"].text) == ("ok", "C: version 1")
     assert "language python" not in checks
+
+
+def test_what_speeds_up_builds_is_made_ahead(
+    invoke: Invoke, found: list[Check], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+
+    def make(one: Toolchain, folder: str) -> str:
+        made.append(one.language)
+        if one.language == "rust":
+            raise Missing("it was not made in time")
+        return f"{folder}/{one.language}" if one.language != "go" else ""
+
+    def known(name: str) -> Toolchain:
+        return Toolchain(language=name, tools={}, home="", version="1", readable=())
+
+    monkeypatch.setattr(doctor_module, "toolchain", known)
+    monkeypatch.setattr(doctor_module, "prepare", make)
+    assert not [
+        check for check in json.loads(invoke("doctor", "--json").stdout)["checks"] if "prepared" in check["name"]
+    ]
+    assert not made
+    result = invoke("doctor", "--prepare", "--json")
+    checks = {check["name"]: check for check in json.loads(result.stdout)["checks"][len(found) :]}
+    assert result.exit_code == 0
+    assert {"cpp", "go", "java", "rust"} <= set(made)
+    states = {name.removeprefix("prepared "): check["state"] for name, check in checks.items()}
+    assert (states["cpp"], states["go"], states["rust"]) == ("ok", "note", "note")
+    assert checks["prepared rust"]["text"] == "it was not made in time"

@@ -24,7 +24,7 @@ from scalebox.core.errors import SandboxError, ScaleBoxError, SettingsError
 from scalebox.core.settings import Settings
 from scalebox.core.verdicts import Verdict
 from scalebox.languages import python, registry
-from scalebox.languages.toolchain import Missing, toolchain
+from scalebox.languages.toolchain import Missing, prepare, toolchain
 from scalebox.sandbox import tiers
 from scalebox.sandbox.linux.cgroup import CaseCgroup, why_not
 from scalebox.schedule.cores import cpu_quota, physical_cores, worker_cores
@@ -53,6 +53,7 @@ class Check(msgspec.Struct, kw_only=True):
 
 @click.command()
 @click.option("--conformance", is_flag=True, help="Also probe every promise of the sandbox with hostile programs.")
+@click.option("--prepare", "ahead", is_flag=True, help="Also make what speeds up builds, before samples wait for it.")
 @click.option("--settings", "show_settings", is_flag=True, help="List the settings in force and what they mean.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--config", metavar="FILE", help="Settings file (TOML) instead of scalebox.toml.")
@@ -61,6 +62,7 @@ class Check(msgspec.Struct, kw_only=True):
 def doctor(
     *,
     conformance: bool,
+    ahead: bool,
     show_settings: bool,
     as_json: bool,
     config: str | None,
@@ -75,7 +77,8 @@ def doctor(
     settings = settings_module.load(config, tier=tier, interpreter=interpreter)
     if settings.token:
         settings = msgspec.structs.replace(settings, token="(not shown)")  # noqa: S106 - no token
-    checks = [check for examine in _EXAMINATIONS for check in examine(settings)]
+    examinations = (*_EXAMINATIONS, _prepared) if ahead else _EXAMINATIONS
+    checks = [check for examine in examinations for check in examine(settings)]
     broken = any(check.state == "broken" for check in checks)
     findings = _conformance(settings, show=not as_json) if conformance and not broken else []
     if as_json:
@@ -173,6 +176,24 @@ def _languages(_: Settings) -> Iterator[Check]:
             yield Check(name=name, state="ok", text=f"{language.title}: {toolchain(language.name).version}")
         except Missing as missing:
             yield Check(name=name, state="note", text=str(missing), mend=language.install)
+
+
+def _prepared(settings: Settings) -> Iterator[Check]:
+    """Make what speeds up builds: seconds for each language, and half a minute for some."""
+    languages = [language for language in registry.languages().values() if language.prepare]
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+        for language in progress.track(languages, description="preparing"):
+            name = f"prepared {language.name}"
+            try:
+                place = prepare(toolchain(language.name), settings.cache_folder())
+            except Missing as missing:
+                yield Check(name=name, state="note", text=str(missing), mend=language.install)
+                continue
+            if place:
+                yield Check(name=name, state="ok", text=place)
+            else:
+                yield Check(name=name, state="note", text="it cannot be made, and builds are slower, or lack libraries")
 
 
 def _left_overs(settings: Settings) -> Iterator[Check]:

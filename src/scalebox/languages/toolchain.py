@@ -8,7 +8,6 @@ import hashlib
 import os
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from glob import glob
 from pathlib import Path
@@ -93,41 +92,54 @@ def _ask(language: Language, command: Sequence[str]) -> str:
 def prepare(found: Toolchain, folder: str) -> str:
     """Make below `folder` what speeds up builds of this language; return where it is, "" where there is nothing.
 
-    It is made once for each version, by whichever process comes first, and never by or from a sample.
+    It is made once for each version, by whichever process comes first, and never by or from a sample. Raises Missing
+    where it was not made in time: what builds with it must not be blamed for that.
     """
     language = languages()[found.language]
     if not language.prepare or not folder:
         return ""
     key = hashlib.sha256(repr((language.prepare, found.version, sorted(found.tools.items()))).encode()).hexdigest()[:16]
     place = Path(folder, "prepared", f"{language.name}-{key}")
-    with contextlib.suppress(OSError, subprocess.SubprocessError):
+    try:
         if not place.is_dir():
             place.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
-            with _locked(f"{place}.lock"):
+            with _locked(f"{place}.lock") as lock:
                 if not place.is_dir():
-                    _prepare(language, found, place)
+                    _prepare(language, found, place, lock)
         return str(place)
-    return ""
+    except subprocess.TimeoutExpired:
+        why = f"what speeds up builds in {language.title} was not made within {_PREPARE_S:g} s"
+        raise Missing(f"{why} (run scalebox doctor --prepare before samples come)") from None
+    except (OSError, subprocess.SubprocessError):
+        return ""
 
 
 @contextlib.contextmanager
-def _locked(path: str) -> Iterator[None]:
+def _locked(path: str) -> Iterator[int]:
     with open(path, "wb") as file, file_lock.held(file.fileno()):
-        yield
+        yield file.fileno()
 
 
-def _prepare(language: Language, found: Toolchain, place: Path) -> None:
-    with tempfile.TemporaryDirectory(dir=place.parent) as made:
+def _prepare(language: Language, found: Toolchain, place: Path, lock: int) -> None:
+    """Make it beside its place. Compilers have the lock too: where this process is killed, they go on for a while."""
+    made = f"{place}.part"
+    shutil.rmtree(made, ignore_errors=True)  # of one that was killed
+    os.mkdir(made)
+    try:
         words = {"prepared": made, "home": found.home, **found.tools}
         for file in language.prepared:
             Path(made, file).parent.mkdir(parents=True, exist_ok=True)
         for command in language.prepare:
             line = [word.format_map(words) for word in command]
-            subprocess.run(line, capture_output=True, timeout=_PREPARE_S, check=True, cwd=made)
+            subprocess.run(
+                line, stdin=subprocess.DEVNULL, capture_output=True, timeout=_PREPARE_S, check=True, cwd=made,
+                pass_fds=(lock,),
+            )  # fmt: skip
         if all(Path(made, file).is_file() for file in language.prepared):
             for path, _, files in os.walk(made):
                 os.chmod(path, 0o755)  # noqa: S103 - samples run as a user of their own
                 for file in files:
                     os.chmod(os.path.join(path, file), 0o644)
-            shutil.copytree(made, f"{place}.new", dirs_exist_ok=True)
-            os.rename(f"{place}.new", place)
+            os.rename(made, place)
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
