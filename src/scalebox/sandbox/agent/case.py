@@ -50,7 +50,8 @@ def make_streams() -> None:
     files = [io.FileIO(number, mode, False) for number, mode in enumerate(("rb", "wb", "wb"))]
     for file, name in zip(files, ("<stdin>", "<stdout>", "<stderr>")):
         vars(file)["name"] = name
-    stdin = io.TextIOWrapper(io.BufferedReader(files[0]), "utf-8", "surrogateescape", None)
+    # As the interpreter has it, no line end of the input is changed but on Windows: "\r" is a character of the line.
+    stdin = io.TextIOWrapper(io.BufferedReader(files[0]), "utf-8", "surrogateescape", "\n")
     stdout = io.TextIOWrapper(io.BufferedWriter(files[1]), "utf-8", "surrogateescape", "\n")
     stderr = io.TextIOWrapper(io.BufferedWriter(files[2]), "utf-8", "backslashreplace", "\n", True)
     for stream, mode in ((stdin, "r"), (stdout, "w"), (stderr, "w")):
