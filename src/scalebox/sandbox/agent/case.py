@@ -51,7 +51,8 @@ def make_streams() -> None:
     files = [io.FileIO(number, mode, False) for number, mode in enumerate(("rb", "wb", "wb"))]
     for file, name in zip(files, ("<stdin>", "<stdout>", "<stderr>")):
         vars(file)["name"] = name
-    stdin = io.TextIOWrapper(io.BufferedReader(files[0]), "utf-8", "surrogateescape", None)
+    # As the interpreter has it, no line end of the input is changed but on Windows: "\r" is a character of the line.
+    stdin = io.TextIOWrapper(io.BufferedReader(files[0]), "utf-8", "surrogateescape", "\n")
     stdout = io.TextIOWrapper(io.BufferedWriter(files[1]), "utf-8", "surrogateescape", "\n")
     stderr = io.TextIOWrapper(io.BufferedWriter(files[2]), "utf-8", "backslashreplace", "\n", True)
     for stream, mode in ((stdin, "r"), (stdout, "w"), (stderr, "w")):
@@ -112,8 +113,11 @@ def show_source(source: bytes) -> None:
     linecache.cache["solution.py"] = (len(source), None, lines, "solution.py")
 
 
-def finish(status: int, namespace: dict[str, Any], collect: bool) -> int:
-    """End as the interpreter would: join threads, run exit handlers, drop the module, flush; return the exit code."""
+def finish(status: int, main: list[dict[str, Any]], collect: bool) -> int:
+    """End as the interpreter would: join threads, run exit handlers, drop the module, flush; return the exit code.
+
+    `main` is the module's namespace, which nothing else of ours may hold where it is to be collected.
+    """
     try:
         threading = sys.modules.get("threading")
         # Most programs start no thread; then there is nothing to join, and no page to dirty for it.
@@ -127,11 +131,42 @@ def finish(status: int, namespace: dict[str, Any], collect: bool) -> int:
     status = flush(status)
     if collect:
         # Files that the program opened over its descriptors write their buffers when they die.
-        namespace.clear()
-        gc.collect()
-        status = flush(status)
+        _let_die(main)
+        flush(status)
         confine.flush_c_streams()
     return status
+
+
+def _let_die(main: list[dict[str, Any]]) -> None:
+    """Let the objects of the program die as when an interpreter ends: their finalisers still find its variables.
+
+    So what nobody holds any more is collected as a whole, and only what is held beyond that loses its variables first.
+    The collection before that brings what holds before what is held, as finalisers have to come: files before buffers.
+    """
+    gc.collect()
+    vars(sys).update({name: getattr(sys, "__%s__" % name, None) for name in ("stdin", "stdout", "stderr")})
+    spaces = {id(main[0])}
+    try:
+        spaces.update(id(vars(sys.modules.pop(name))) for name in _own_modules())
+    except Exception:  # noqa: S110 - the program has put something else in their place
+        pass
+    main.clear()
+    gc.collect()
+    held = [one for one in gc.get_objects() if id(one) in spaces and type(one) is dict]
+    for space in held:
+        space.clear()
+    if held:
+        gc.collect()
+
+
+def _own_modules() -> list[str]:
+    """Return the names of the modules that are files of the program, and of the program itself."""
+    folder, names = os.path.join(os.getcwd(), ""), []
+    for name, module in sys.modules.items():
+        file = getattr(module, "__file__", None)
+        if isinstance(file, str) and os.path.normpath(folder + file if file[:1] != "/" else file).startswith(folder):
+            names.append(name)
+    return names
 
 
 def flush(status: int) -> int:
@@ -194,10 +229,16 @@ def exit_status(error: SystemExit) -> int:
     return 1
 
 
+def _modules(namespace: dict[str, Any], name: str, collect: bool) -> list[dict[str, Any]]:
+    """Return the namespace to run in, alone in a list: a new one where the collector has to find it."""
+    return [new_main(name) if collect else namespace]
+
+
 def run_script(code: CodeType, namespace: dict[str, Any], collect: bool, board: mmap.mmap) -> int:
     """Run the program as `__main__`; return the exit code."""
+    main = _modules(namespace, "__main__", collect)
     try:
-        exec(code, namespace)  # noqa: S102 - this is the program under test, in its jail
+        exec(code, main[0])  # noqa: S102 - this is the program under test, in its jail
         status = 0
     except SystemExit as error:
         status = exit_status(error)
@@ -205,7 +246,7 @@ def run_script(code: CodeType, namespace: dict[str, Any], collect: bool, board: 
         note(board, error)
         report(error)
         status = 1
-    return finish(status, namespace, collect)
+    return finish(status, main, collect)
 
 
 def resolve(namespace: dict[str, Any], path: str) -> Any:
@@ -241,12 +282,13 @@ def run_calls(
     that are proved to keep no state between calls.
     """
     out = _Frames(options["frame_fd"], options["value_bytes"])
+    main = _modules(namespace, "solution", options["collect"])
     try:
         start = time.perf_counter(), time.process_time()
-        exec(code, namespace)  # noqa: S102 - as above
+        exec(code, main[0])  # noqa: S102 - as above
         for index, name, arguments in calls:
             args, kwargs = values.decode(arguments, 1 << 30, 1e9)
-            target = resolve(namespace, name)
+            target = resolve(main[0], name)
             data = values.encode(target(*args, **kwargs))
             now = time.perf_counter(), time.process_time()
             out.put(index, VALUE, data, now[1] - start[1], now[0] - start[0])
@@ -259,7 +301,8 @@ def run_calls(
         report(error)
         status = 1
     out.flush()
-    return finish(status, namespace, options["collect"])
+    target = None
+    return finish(status, main, options["collect"])
 
 
 class _Frames:

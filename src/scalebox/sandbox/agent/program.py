@@ -143,7 +143,7 @@ def _plan(code: Any, built: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(code, CodeType):
         return {"collect": False, "seed": True}
     return {
-        "collect": _uses(code, _LATE) or _may_suspend(code),
+        "collect": _uses(code, _LATE) or _may_suspend(code) or not _KNOWN.issuperset(built["imports"]),
         "seed": not _NO_RANDOM.issuperset(built["imports"]) or _uses(code, _DYNAMIC),
     }
 
@@ -198,15 +198,20 @@ def _import_ahead(names: Iterable[str]) -> None:
                 continue
 
 
-#: Names that hint at files or finalisers whose work is done when their objects die.
-_LATE = frozenset(["open", "fdopen", "TextIOWrapper", "BufferedWriter", "FileIO", "__del__", "finalize", "ctypes"])
-#: Modules that use no generator of random numbers, and names by which a program may import others unseen.
+#: Names by which a program may import or run others unseen.
+_DYNAMIC = frozenset(["__import__", "import_module", "exec", "eval", "modules"])
+#: Names that hint at files or finalisers whose work is done when their objects die, or at what cannot be seen.
+_LATE = _DYNAMIC.union(
+    "open fdopen TextIOWrapper BufferedWriter FileIO __del__ finalize ctypes builtins __builtins__".split()
+)
+#: Modules that are not the program's own. (The interpreter knows their names from 3.10 on.)
+_KNOWN = AHEAD.union(getattr(sys, "stdlib_module_names", ()), ["numpy", "pandas", "scipy", "sklearn"])
+#: Modules that use no generator of random numbers.
 _NO_RANDOM = frozenset(
     "abc array bisect cmath collections copy dataclasses datetime decimal enum fractions functools heapq io itertools "
     "json math operator os re string struct sys time typing".split()
 )
-_GENERATOR = 0x20  # inspect.CO_GENERATOR
-_DYNAMIC = frozenset(["__import__", "import_module", "exec", "eval", "modules"])
+_SUSPENDED = 0x20 | 0x80 | 0x200  # inspect.CO_GENERATOR, CO_COROUTINE and CO_ASYNC_GENERATOR
 
 
 def _all_code(code: CodeType) -> list[CodeType]:
@@ -218,14 +223,17 @@ def _all_code(code: CodeType) -> list[CodeType]:
 
 
 def _uses(code: CodeType, names: frozenset[str]) -> bool:
-    """Return whether the program, or a function in it, mentions or is called one of `names`."""
-    return any(not names.isdisjoint(one.co_names) or one.co_name in names for one in _all_code(code))
+    """Return whether the program, or a function in it, mentions, spells out or is called one of `names`."""
+    return any(
+        not names.isdisjoint(one.co_names) or one.co_name in names or not names.isdisjoint(one.co_consts)
+        for one in _all_code(code)
+    )
 
 
 def _may_suspend(code: CodeType) -> bool:
-    """Return whether a generator of the program has handlers, which run when it dies half-way."""
+    """Return whether a generator or coroutine of the program has handlers, which run when it dies half-way."""
     return any(
-        one.co_flags & _GENERATOR and one.co_name != "<genexpr>" and getattr(one, "co_exceptiontable", True)
+        one.co_flags & _SUSPENDED and one.co_name != "<genexpr>" and getattr(one, "co_exceptiontable", True)
         for one in _all_code(code)
     )
 
