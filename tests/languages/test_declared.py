@@ -14,7 +14,7 @@ from scalebox.core.errors import InputError
 from scalebox.core.settings import Settings
 from scalebox.gate.program import program_of
 from scalebox.gate.tags import language_of
-from scalebox.languages import java, registry, toolchain
+from scalebox.languages import java, jvm, registry, toolchain
 from scalebox.languages.language import Language
 from scalebox.parse import parse_sample
 
@@ -92,11 +92,49 @@ def test_a_missing_tool_is_told_by_name(monkeypatch: pytest.MonkeyPatch) -> None
         ("package a.b;\npublic final class A { public static void main(String[] a) {} }", "A.java", "a.b.A"),
         ("public record P(int x) { public static void main(String[] a) { if (true) { } } }", "P.java", "P"),
         ("nothing", "Main.java", "Main"),
+        ("class B { void main() {} }\npublic class A { public static void main(String[] a) {} }", "A.java", "A"),
+        ("class B { static void main(int x) {} }\nclass A { public static void main(String[] a) {} }", "A.java", "A"),
+        ("class B { void main(String s) {} }\nclass A { static public void main(final String[] a) {} }", "A.java", "A"),
+        (
+            "class B { public static void main(String[] a) {} }\n"
+            "public class A { public static void main(String[] a) {} }",
+            "A.java",
+            "A",
+        ),
+        (
+            "class B { static class C { public static void main(String[] a) {} } }\n"
+            "class A { public static void main(String[] a) {} }",
+            "A.java",
+            "A",
+        ),
         ("public class A { char c = '{'; }\nclass B { public static void main(String[] a) {} }", "A.java", "B"),
     ],
 )
 def test_java_names_its_file_and_its_class(text: str, source: str, main: str) -> None:
     assert java.layout(text) == {"source": source, "main": main}
+
+
+@pytest.mark.parametrize(
+    ("text", "main"),
+    [
+        ("fun main() {}", "FileKt"),
+        ("package a.b\nfun main(args: Array<String>) {}", "a.b.FileKt"),
+        ("object A { fun main() {} }\nfun main() {}", "FileKt"),
+        ("object A { fun f() = 1 }\nclass B { fun main() {} }\nfun main() {}", "FileKt"),
+        ("fun main() {}\nobject A { @JvmStatic fun main(args: Array<String>) {} }", "FileKt"),
+        ("object A { @JvmStatic fun main(args: Array<String>) {} }", "A"),
+        ("class A { companion object { @JvmStatic fun main(vararg args: String) {} } }", "A"),
+        ("object B { val x = 1 }\nclass A { companion object { @JvmStatic fun main(args: Array<String>) {} } }", "A"),
+        ("object A { def main(args: Array[String]): Unit = {} }", "A"),
+        ("object B { def main(x: Int): Int = x }\nobject A { def main(args: Array[String]): Unit = {} }", "A"),
+        ("class B { def main(): Unit = {} }\nobject A extends App { }", "A"),
+        ("trait T\nobject A extends T with App { }", "A"),
+        ("class A(x: Int)\nobject A { def main(args: Array[String]): Unit = {} }", "A"),
+        ("nothing", "FileKt"),
+    ],
+)
+def test_kotlin_and_scala_name_the_class_that_is_entered(text: str, main: str) -> None:
+    assert jvm.main_class(text, "FileKt") == main
 
 
 def _extracted(language: str, response: str) -> str:

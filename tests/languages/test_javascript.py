@@ -110,3 +110,28 @@ def test_what_only_a_run_can_tell_is_no_error_of_the_build(verify: Verify, sourc
     result = verify("javascript", source)
     assert result.verdict == "runtime_error"
     assert said in result.cases[0].stderr
+
+
+#: More than a pipe takes at once, and an end that waits for nobody.
+ENDS_AT_ONCE = {
+    "one write": "process.stdout.write(all); process.exit(0);\n",
+    "a line each": "for (const line of lines) console.log(line);\nprocess.exit();\n",
+    "in a call-back": "process.stdin.resume();\n"
+    'process.stdin.on("end", () => { console.log(lines.join("\\n")); process.exit(0); });\n',
+    "in a call-back of readline": 'const rl = require("readline").createInterface({ input: process.stdin });\n'
+    'rl.on("line", () => {});\nrl.on("close", () => { console.log(lines.join("\\n")); process.exit(0); });\n',
+}
+_LINES = 'const lines = Array.from({ length: 300000 }, (_, i) => String(i)), all = lines.join("\\n") + "\\n";\n'
+
+
+@pytest.mark.parametrize("name", ENDS_AT_ONCE)
+@pytest.mark.parametrize("language", ["javascript", "typescript-transpile"])
+def test_what_was_written_before_an_exit_is_all_there(verify: Verify, language: str, name: str) -> None:
+    expected = "".join(f"{number}\n" for number in range(300_000))
+    result = verify(language, _LINES + ENDS_AT_ONCE[name], ("", expected), output_mb=16, cpu_s=20.0)
+    assert (result.verdict, result.message, result.denied) == ("passed", "", [])
+
+
+def test_the_exit_code_is_that_of_the_exit(verify: Verify) -> None:
+    result = verify("javascript", 'console.log("42".repeat(100000));\nprocess.exit(3);\n')
+    assert (result.verdict, result.cases[0].exit_code) == ("runtime_error", 3)

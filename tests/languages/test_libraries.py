@@ -45,6 +45,16 @@ USES = {
         "<12>",
     ),
     "Test::Deep": ("perl", "use Test::Deep;\nprint eq_deeply([1, { a => 2 }], [1, { a => 2 }]);\n", "1"),
+    "kotlinx.coroutines": (
+        "kotlin",
+        "import kotlinx.coroutines.*\nfun main() = runBlocking { println(async { delay(1); 42 }.await()) }\n",
+        "42",
+    ),
+    "kotlinx.coroutines in a script": (
+        "kotlin-script",
+        "import kotlinx.coroutines.*\nrunBlocking { println(async { delay(1); 42 }.await()) }\n",
+        "42",
+    ),
     "md5": ("rust", 'fn main() { println!("{:x}", md5::compute(b"abc")); }\n', _MD5),
 }
 

@@ -144,7 +144,8 @@ def built(found: Toolchain, code: str, folder: str) -> tuple[list[str], dict[str
     }  # fmt: skip
     env = {"PATH": os.defpath, "HOME": folder, **{name: text.format_map(words) for name, text in language.env.items()}}
     os.makedirs(folder, exist_ok=True)
-    Path(folder, words["source"]).write_text(code, encoding="utf-8")
+    for name, text in {**language.beside, words["source"]: code}.items():
+        Path(folder, name).write_text(text, encoding="utf-8")
     for command in language.build:
         subprocess.run(_line(command, words), check=True, cwd=folder, env=env, stdin=subprocess.DEVNULL)
     return _line(language.run, words), env

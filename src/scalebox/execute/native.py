@@ -91,7 +91,9 @@ class Native(Program):
             if not build.ok:
                 return build
             build_s = build.seconds
-        spec = {"files": {**self._beside, **self._files}, "argv": self._line(self._language.run), "env": self._env()}
+        ours = {name: text.encode() for name, text in self._language.beside.items()}
+        files = {**ours, **self._beside, **self._files}
+        spec = {"files": files, "argv": self._line(self._language.run), "env": self._env()}
         opened = self._place(spec, [self._built.fd] if self._built else [])
         opened.seconds += build_s
         return opened

@@ -1,6 +1,12 @@
 """Bash. Every command that is no builtin is a process of its own, which the limit `processes` must allow."""
 
-from scalebox.languages.language import Language, SelfTest
+from scalebox.languages.language import Language, SelfTest, verbatim
+
+#: Patterns like `+([0-9])` are read only where an option is on, and a check runs nothing of the program that sets it.
+_CHECK = """
+grep -q extglob "$1" || exec "$0" -n "$1"
+"$0" -n "$1" 2> /dev/null || exec "$0" -O extglob -n "$1"
+"""
 
 LANGUAGE = Language(
     name="bash",
@@ -9,7 +15,7 @@ LANGUAGE = Language(
     extensions=(".sh", ".bash"),
     tools=("bash",),
     source="solution.sh",
-    build=(("{bash}", "-n", "{source}"),),
+    build=(("/bin/sh", "-c", verbatim(_CHECK), "{bash}", "{source}"),),
     run=("{bash}", "{program}/solution.sh"),
     programs="script",
     error=r"^[^\n]*?solution\.sh: line (?P<line>\d+): (?P<message>.*)$",

@@ -12,7 +12,9 @@ OPAQUE = re.compile(
     r'/\*.*?(?:\*/|\Z)|//[^\n]*|"""(?s:.*?)(?:"""|\Z)|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL
 )
 _TYPE = r"\b(?:class|interface|enum|record)\s+(\w+)"
-_PIECE = re.compile(rf"(\bpublic\s+)?(?:(?:abstract|final|sealed|strictfp)\s+)*{_TYPE}|[{{}}]|\bvoid\s+main\s*\(")
+#: What the virtual machine enters has these modifiers and an array of strings; any other `main` is just a method.
+_MAIN = r"\b(?:(?:public|static|final|synchronized|strictfp)\s+){0,5}void\s+main\s*\(\s*(?:final\s+)?(String\b)?"
+_PIECE = re.compile(rf"(\bpublic\s+)?(?:(?:abstract|final|sealed|strictfp)\s+)*{_TYPE}|[{{}}]|{_MAIN}")
 PACKAGE = re.compile(r"^[^\S\n]*package\s+([\w.]+)\s*;", re.MULTILINE)
 
 
@@ -24,23 +26,28 @@ def without_opaque(text: str) -> str:
 def layout(text: str) -> dict[str, str]:
     """Return the file that the source must be in ("file") and the class to run ("main").
 
-    A public class gives the file its name. What runs is the outermost class that `main` is in, else the public one.
+    A public class gives the file its name. What runs is that class if it has an entry point, else the first outermost
+    class that has one, else the first with anything called `main` in it, else the public one.
     """
     code = without_opaque(text)
-    depth, outer, public, main, first = 0, "", "", "", ""
+    depth, outer, public, first = 0, "", "", ""
+    entries: list[str] = []
+    others: list[str] = []
     for piece in _PIECE.finditer(code):
         word = piece.group()
         if word == "{":
             depth += 1
         elif word == "}":
             depth -= 1
-        elif word.startswith("void"):
-            main = main or (outer if depth > 0 else "")
+        elif piece.group(2) is None:
+            entered = depth == 1 and piece.group(3) and "static" in word.split()
+            (entries if entered else others).append(outer if depth > 0 else "")
         elif depth == 0:
             outer = piece.group(2)
             first = first or outer
             if piece.group(1):
                 public = outer
+    main = public if public in entries else next(filter(None, entries + others), "")
     name = public or main or first or "Main"
     package = PACKAGE.search(code)
     return {"source": f"{name}.java", "main": f"{package.group(1)}.{main or name}" if package else main or name}

@@ -10,7 +10,14 @@ _STACK_KB = 60_000
 
 _CHECK = verbatim(Path(__file__).with_name("check_javascript.js").read_text("utf-8"))
 BUILD = ("{node}", "--no-warnings", "--experimental-vm-modules", "-e", _CHECK, "{source}")
-RUN = ("{node}", f"--stack-size={_STACK_KB}", "--max-old-space-size={memory_mb}", "{program}/solution.js")
+#: node writes to a pipe when whoever reads it has room, and `process.exit` does not wait for that: of an output of more
+#: than 64 KiB, the reader's speed would decide how much there is. So each write waits, as it does for a file.
+_STDOUT = "scalebox_stdout.js"
+BESIDE = {_STDOUT: "process.stdout._handle?.setBlocking?.(true);\n"}
+RUN = (
+    "{node}", f"--stack-size={_STACK_KB}", "--max-old-space-size={memory_mb}", f"--require={{program}}/{_STDOUT}",
+    "{program}/solution.js",
+)  # fmt: skip
 #: A syntax error as node tells it: the place, the line, marks below it, and what is wrong.
 ERROR = r"^[^\n]*solution\.[cm]?[jt]s:(?P<line>\d+)\n(?s:.*?)^(?P<message>\w*Error: [^\n]*)$"
 
@@ -25,6 +32,7 @@ LANGUAGE = Language(
     source="solution.js",
     build=(BUILD,),
     run=RUN,
+    beside=BESIDE,
     programs="javascript",
     suites=True,
     # The machine's own file may be out of reach, which ends node before it begins.

@@ -17,7 +17,10 @@ PROGRAM = (
 
 _PACKAGE = re.compile(r"^\s*package\s+([\w.]+)", re.MULTILINE)
 #: An annotation, a call that would pass for a declaration, or a brace: whatever tells where `main` is.
-_PIECE = re.compile(r"\bobject\s+(\w+)(\s+extends\s+App\b)?|[{}]|\b(?:fun|def)\s+main\b")
+_PIECE = re.compile(
+    r"\b(?:object|class|interface|trait)\s+(\w+)(\s+extends\s+(?:[\w.]+\s+with\s+){0,4}App\b)?|[{}]"
+    r"|\b(?:fun|def)\s+main\b(\s*\(\s*(?:vararg\b|\w+\s*:\s*Array\b))?"
+)
 
 
 def archived(file: str) -> str:
@@ -32,18 +35,28 @@ def archiving(file: str, source: str, program: str, command: tuple[str, ...]) ->
 
 
 def main_class(text: str, file_class: str) -> str:
-    """Return the class to run: that of the outermost object with a `main`, else `file_class`, in the file's package."""
+    """Return the class to run, in the file's package: `file_class` where `main` is in none.
+
+    Else it is that of the first object (or companion) whose `main` takes words, else the first with any `main`.
+    """
     code = java.without_opaque(text)
-    depth, outer, main = 0, "", ""
+    depth, outer = 0, ""
+    entries: list[str] = []
+    others: list[str] = []
     for piece in _PIECE.finditer(code):
         word = piece.group()
         if word in "{}":
             depth += 1 if word == "{" else -1
-        elif word.startswith("object"):
-            outer = piece.group(1) if depth == 0 else outer
-            main = main or (outer if piece.group(2) and depth == 0 else "")
-        else:
-            main = main or (outer if depth > 0 else file_class)
+        elif piece.group(1) is None:
+            if depth <= 0:
+                entries.insert(0, file_class)
+            else:
+                (entries if piece.group(3) else others).append(outer)
+        elif depth == 0:
+            outer = piece.group(1)
+            if piece.group(2):
+                entries.append(outer)
+    main = next(filter(None, entries + others), "")
     package = _PACKAGE.search(code)
     name = main or file_class
     return f"{package.group(1)}.{name}" if package else name

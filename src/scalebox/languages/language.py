@@ -67,6 +67,8 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     #: What builds faster than `build`, and makes the same.
     resident: Resident | None = None
     run: tuple[str, ...] = ()
+    #: Files of ours that lie beside every program when it runs: name and text.
+    beside: dict[str, str] = {}
     #: The file of `execute/programs` that puts tests around such programs. Nothing: there are no such tests.
     programs: str = ""
     #: Whether suites of test modules can be run: those of jest are the only ones outside Python.

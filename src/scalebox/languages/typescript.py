@@ -26,6 +26,7 @@ LANGUAGE = Language(
     keep=("solution.js",),
     resident=Resident(RESIDENT, _COMMAND),
     run=javascript.LANGUAGE.run,
+    beside=javascript.LANGUAGE.beside,
     programs="typescript",
     suites=True,
     env=javascript.LANGUAGE.env,
