@@ -246,7 +246,9 @@ class Native(Program):
         return next(self.outcomes([(0, StdinTest(id="", stdin="", stdout=""))]))
 
     def _stdin_case(self, test: StdinTest) -> Case:
-        return msgspec.structs.replace(super()._stdin_case(test), role="program", token=self._token)
+        return msgspec.structs.replace(
+            super()._stdin_case(test), role="program", token=self._token, tries=self._language.tries
+        )
 
     def _call_case(self, numbered: Sequence[tuple[int, CallTest]]) -> Case:
         """Return the case of one call, which its driver reads from its standard input."""
@@ -256,6 +258,7 @@ class Native(Program):
             stdin=drivers.HEAD.pack(index, self._calls.index(test.call)) + test.arguments,
             role="program",
             framed=True,
+            tries=self._language.tries,
             seed=seed_of(test.id),
             output_bytes=self._cap(len(test.expect)),
         )

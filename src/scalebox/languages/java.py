@@ -15,6 +15,8 @@ _TYPE = r"\b(?:class|interface|enum|record)\s+(\w+)"
 #: What the virtual machine enters has these modifiers and an array of strings; any other `main` is just a method.
 _MAIN = r"\b(?:(?:public|static|final|synchronized|strictfp)\s+){0,5}void\s+main\s*\(\s*(?:final\s+)?(String\b)?"
 _PIECE = re.compile(rf"(\bpublic\s+)?(?:(?:abstract|final|sealed|strictfp)\s+)*{_TYPE}|[{{}}]|{_MAIN}")
+#: The virtual machine looks which networks there are when it loads its library for them, which `Files` needs, too.
+TRIES = ("network: socket(AF_INET)", "network: socket(AF_INET6)", "network: socket(AF_INET)")
 PACKAGE = re.compile(r"^[^\S\n]*package\s+([\w.]+)\s*;", re.MULTILINE)
 
 
@@ -87,6 +89,7 @@ LANGUAGE = Language(
         "-XX:+ExitOnOutOfMemoryError", "-Dfile.encoding=UTF-8", "-cp", "{program}/classes", "{main}",
     ),
     programs="java",
+    tries=TRIES,
     error=r"^[^\n:]*\.java:(?P<line>\d+): error: (?P<message>.*)$",
     # The heap is bounded by -Xmx: what else the virtual machine needs comes on top.
     overhead_mb=192,

@@ -64,6 +64,7 @@ LANGUAGE = Language(
     mapped_mb=java.LANGUAGE.mapped_mb,
     memory_text=java.LANGUAGE.memory_text,
     memory_exit=java.LANGUAGE.memory_exit,
+    tries=java.TRIES,
     install="apt-get install openjdk-17-jdk-headless npm; npm install --global kotlin-compiler",
     self_test=SelfTest(
         'fun main() {\n    val (a, b) = readLine()!!.split(" ").map { it.toInt() }\n    println(a + b)\n}\n'

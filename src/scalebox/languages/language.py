@@ -67,6 +67,8 @@ class Language(msgspec.Struct, frozen=True, kw_only=True):
     #: What builds faster than `build`, and makes the same.
     resident: Resident | None = None
     run: tuple[str, ...] = ()
+    #: What its runtime tries once by itself, as denials are named, and goes on without: no deed of the program's.
+    tries: tuple[str, ...] = ()
     #: Files of ours that lie beside every program when it runs: name and text.
     beside: dict[str, str] = {}
     #: The file of `execute/programs` that puts tests around such programs. Nothing: there are no such tests.

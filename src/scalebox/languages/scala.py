@@ -53,6 +53,7 @@ LANGUAGE = Language(
     mapped_mb=java.LANGUAGE.mapped_mb,
     memory_text=java.LANGUAGE.memory_text,
     memory_exit=java.LANGUAGE.memory_exit,
+    tries=java.TRIES,
     install="apt-get install scala openjdk-17-jdk-headless",
     self_test=SelfTest(
         "object Main {\n  def main(args: Array[String]): Unit =\n"

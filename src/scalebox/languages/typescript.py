@@ -7,8 +7,8 @@ from scalebox.languages.language import Language, Resident, SelfTest, verbatim
 
 _COMMAND = ("{node}", "{home}/typescript/lib/tsc.js")
 _TSC = (
-    "--target", "es2022", "--module", "commonjs", "--lib", "es2022", "--noEmitOnError", "--skipLibCheck",
-    "--pretty", "false", "--typeRoots", "{home}/@types", "--types", "node", "{source}",
+    "--target", "es2022", "--module", "commonjs", "--esModuleInterop", "--lib", "es2023", "--noEmitOnError",
+    "--skipLibCheck", "--pretty", "false", "--typeRoots", "{home}/@types", "--types", "node", "{source}",
 )  # fmt: skip
 #: What starts the compiler that stays; with more words it builds with these, and ends.
 RESIDENT = ("{node}", "-e", verbatim(Path(__file__).with_name("resident_tsc.js").read_text("utf-8")), "{home}")

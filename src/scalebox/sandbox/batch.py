@@ -48,6 +48,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     `role` is what the jail's builder is to do on `stdin` instead of running a Python program, if anything; `more` is
     plain data for the builder, which the order of the case has beside the rest. A program of a role may have a fourth
     descriptor: `framed` makes it a pipe for frames, a `token` a line on which that waits to be sent back at the end.
+    What it is refused of `tries`, once each, is its runtime's attempt, not its own.
     """
 
     stdin: bytes = b""
@@ -57,6 +58,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     more: Mapping[str, Any] = {}
     framed: bool = False
     token: bytes = b""
+    tries: Sequence[str] = ()
     seed: int = 0
     output_bytes: int = MIB
 
@@ -115,6 +117,7 @@ class Batch(Supervision):
         self._meter = meter
         self._pipes: list[_Pipes] = []
         self._denied: dict[int, list[str]] = {}
+        self._tried: list[list[str]] = [list(case.tries) for case in cases]
         self._begun = time.process_time()
         #: Records seen so far, and their size.
         self._recorded = self._read_to = 0
@@ -172,7 +175,9 @@ class Batch(Supervision):
             return
         running = self._running()  # once answered, it may be over before we look
         refused = self._listener.answer()
-        if refused is not None:
+        if refused is not None and running < len(self._tried) and refused in self._tried[running]:
+            self._tried[running].remove(refused)
+        elif refused is not None:
             denied = self._denied.setdefault(running, [])
             if len(denied) < MOST_DENIALS and refused not in denied:
                 denied.append(refused)
