@@ -12,8 +12,9 @@ _TOLERANCES = {
     "float_relative_tolerance": ("rel",),
 }
 
-#: Limits were measured on other machines, and a busy sibling core nearly doubles the CPU time of the same work.
-_SLACK = 3
+#: Limits were measured on other machines, and a busy sibling core nearly doubles the CPU time of the same work; a host
+#: that others use too has doubled it once more.
+_SLACK = 6
 #: Seconds where a package says nothing: its judges' machine decides, after how slow the accepted ones are there.
 _UNSAID_S, _UNSAID_FOR_ACCEPTED_S = 2.0, 10.0
 

@@ -12,7 +12,7 @@ from tests.fidelity.labels import check, wrong
 
 from scalebox import VerificationResult
 
-pytestmark = [pytest.mark.fidelity, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.fidelity, pytest.mark.timeout(3600)]
 
 
 @pytest.fixture(scope="module")
