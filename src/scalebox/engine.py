@@ -304,8 +304,7 @@ def payload_of(sample: Sample, field: str) -> bytes:
         raise InputError("no tests: nothing could be judged", field=f"{field}.tests", mend="give at least one")
     rewards.check_reward(sample.reward, f"{field}.reward")
     try:
-        same = msgspec.structs.replace(sample, id="", problem_id=None, meta=None, reward="", held=False, steps=None)
-        payload = _encode(same)
+        payload = _encode(sample.bare())
         _encode((sample.id, sample.problem_id))
     except (ValueError, TypeError, OverflowError) as error:
         raise InputError(f"cannot be sent to a worker: {error}", field=field, mend="give plain, valid text") from None

@@ -65,7 +65,7 @@ class Verification:
         self.stage: Stage = "judge"
         self.denied: list[str] = []
         #: What was refused without having been asked about: seen in how programs ended.
-        self._seen: list[str] = []
+        self._seen: dict[int, list[str]] = {}
         self.integrity_reason = ""
         self.build_s = self.run_s = self.judge_s = 0.0
         self.doubts = Doubts(sample, again)
@@ -121,7 +121,7 @@ class Verification:
         settled = self.cases[index] = self.doubts.settled(index, cases, doubt)
         # Named before a second run is told of: what is refused goes by one name.
         pairs = zip(cases, settled, strict=True)
-        self._seen += [case.detail for case, now in pairs if now.verdict == Verdict.RESOURCE_DENIED]
+        self._seen[index] = [case.detail for case, now in pairs if now.verdict == Verdict.RESOURCE_DENIED]
 
     def _run_interactive(self, program: Program, interactor: JudgeProgram) -> None:
         """Have the program talk to the task's, one test after another. Raises Missing, SandboxError."""
@@ -428,7 +428,7 @@ class Verification:
             for case in self.cases.get(index) or [CaseResult(id=test.id, verdict=Verdict.NOT_RUN, attempts=0)]
         ]
         verdict = worst(case.verdict for case in cases)
-        denied = self.denied or self._seen
+        denied = self.denied or [name for _, seen in sorted(self._seen.items()) for name in seen]
         result = VerificationResult(
             id=self.sample.id,
             problem_id=self.sample.problem_id,

@@ -55,10 +55,7 @@ def environment(settings: Settings, tier: str, interpreter: Iterable[str], folde
 
 def keys_of(environment: bytes, sample: Sample, kind: str, form: bytes, toolchain: str) -> Keys:
     """Return the keys of a sample whose program is `form`, of a `kind`, and is built by a `toolchain`'s version."""
-    # Whose it is, what it is worth, and how the program was written: all that is not part of the result's labels.
-    bare = msgspec.structs.replace(
-        sample, id="", problem_id=None, meta=None, reward="", held=False, steps=None, response=None, code=None
-    )
+    bare = msgspec.structs.replace(sample.bare(), response=None, code=None)  # `form` says how it is written
     head = hashlib.blake2b(b"\0".join([environment, kind.encode(), form, toolchain.encode()]), digest_size=32).digest()
     unjudged = msgspec.structs.replace(bare, match=Match(), checker=None)
     return Keys(_digest(b"verdict", head, bare), _digest(b"run", head, unjudged))

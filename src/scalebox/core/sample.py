@@ -158,3 +158,7 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True):
     held: bool = False
     steps: int | None = None
     meta: Any = None
+
+    def bare(self) -> Sample:
+        """Return the sample without what decides no verdict: whose it is, and what it is worth."""
+        return msgspec.structs.replace(self, id="", problem_id=None, meta=None, reward="", held=False, steps=None)

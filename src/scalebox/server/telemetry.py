@@ -120,9 +120,8 @@ class Telemetry:
 
     def __call__(self, event: Any) -> None:
         """Take note of an event."""
-        facts = (
-            Facts(event.result, event.steps) if isinstance(event, events.SampleFinished) else None
-        )  # outside the lock
+        # Outside the lock.
+        facts = Facts(event.result, event.steps) if isinstance(event, events.SampleFinished) else None
         with self._lock:
             window = self._window()
             if facts is not None:

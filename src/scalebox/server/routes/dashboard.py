@@ -28,8 +28,6 @@ from scalebox.server.telemetry import MAX_RANGE_S, Overview, Telemetry
 _RANGES_S = (300, 900, MAX_RANGE_S)
 _TICK_S = 1.0
 _GUARDS = [needs(Role.READER, Role.OPERATOR)]
-#: What the page consists of.
-_PARTS = ("dashboard.css", "dashboard.js", "pages.js", "charts.js", "drawing.js", "words.js", "state.js")
 _TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
 _HEADERS = {
     "Cache-Control": "no-cache",
@@ -84,7 +82,8 @@ def _pages() -> list[Any]:
 
         return serve
 
-    return [page("/dashboard", "dashboard.html"), *(page(f"/dashboard/{part}", part) for part in _PARTS)]
+    parts = sorted(part.name for part in folder.iterdir() if part.name != "dashboard.html")
+    return [page("/dashboard", "dashboard.html"), *(page(f"/dashboard/{part}", part) for part in parts)]
 
 
 def _live(context: Context, telemetry: Telemetry) -> list[Any]:
