@@ -149,6 +149,51 @@ def test_python_values_need_no_json() -> None:
     assert values.decode(test.expect) == {1, 2}
 
 
+_LIKE = [
+    1,
+    1.0,
+    True,
+    None,
+    "1",
+    -0.0,
+    0.0,
+    math.nan,
+    1 << 70,
+    [1],
+    (1,),
+    [1.0],
+    {"1": 1},
+    b"1",
+    bytearray(b"1"),
+    {1},
+    [],
+    (),
+]
+
+
+@given(st.lists(st.sampled_from(_LIKE), min_size=1, max_size=12))
+def test_tests_seen_before_are_told_from_others_like_them(seen: list[Any]) -> None:
+    for value in [*seen, *seen]:
+        test = _call(_calls(args=[value], expect=value))
+        assert test.expect == values.encode(value)
+        assert test.arguments == values.encode(((value,), {}))
+
+
+def test_tests_that_their_owner_changes_are_other_tests() -> None:
+    raw = _calls(args=[[1]])
+    first = _parse(raw).tests
+    assert _parse(json.loads(json.dumps(raw))).tests is first
+    raw["tests"][0]["args"][0].append(2)
+    assert _call(raw).arguments == values.encode((([1, 2],), {}))
+
+
+def test_tests_seen_before_are_held_to_the_limits_of_each_sample() -> None:
+    assert _parse(_stdin(stdin="1" * 100)).tests
+    for _ in range(2):
+        with pytest.raises(InputError, match="stdin_mb"):
+            _parse(_stdin(stdin="1" * 100) | {"limits": {"stdin_mb": 0.00001}})
+
+
 def test_lone_surrogates() -> None:
     assert _parse(_sample(code="x = '\ud800'")).code == "x = '\ufffd'"
     assert _parse(_sample(code=..., response="\udfff")).response == "\ufffd"

@@ -29,6 +29,7 @@ _NUMBERS = (int, float, complex)
 _CONTAINERS = frozenset({list, tuple, set, frozenset, dict})
 _SCALARS = frozenset({type(None), bool, int, float, complex, str, bytes, bytearray})
 _PLAIN = _SCALARS | _CONTAINERS
+_JSON = frozenset({type(None), bool, int, float, str, list, tuple, dict})
 
 
 def parse_literal(text: str) -> Any:
@@ -88,6 +89,19 @@ def check_plain(value: Any) -> None:
             return
         level = _children(level)
     raise ValueError(f"nested more than {MAX_DEPTH - 1} deep")
+
+
+def is_json(value: Any) -> bool:
+    """Return whether nothing but what JSON has, and tuples, is in `value`, which is not nested too deeply."""
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        kinds = set(map(type, level))
+        if not kinds <= _JSON:
+            return False
+        if kinds.isdisjoint(_CONTAINERS):
+            return True
+        level = _children(level)
+    return False
 
 
 def _children(level: list[Any]) -> list[Any]:

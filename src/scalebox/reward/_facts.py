@@ -48,9 +48,10 @@ def facts_of(result: VerificationResult, weights: Mapping[str, float], extracted
         passing |= {Verdict.NOT_RUN}
     cases = result.cases or [_stand_in(result.verdict)]
     ran = any(case.verdict not in _NOTHING_SAID for case in cases)
+    pass_rate = _share(cases, weights, passing)
     return Facts(
-        pass_rate=_share(cases, weights, passing),
-        score=_share(cases, weights, passing, parts=True),
+        pass_rate=pass_rate,
+        score=_share(cases, weights, passing, parts=True) if any(case.score for case in cases) else pass_rate,
         all_passed=all(case.verdict in passing for case in cases),
         compiled=ran or (doubts_pass if in_doubt else result.verdict is not Verdict.COMPILE_ERROR),
         extracted=extracted,
@@ -74,10 +75,11 @@ def _share(
     cases: Sequence[CaseResult], weights: Mapping[str, float], passing: Collection[Verdict], *, parts: bool = False
 ) -> float:
     """Return the share of the weight that passes; with `parts`, a case that does not has the part of its score."""
-    whole = math.fsum(weights.get(case.test_id, 1.0) for case in cases)
+    each = [weights.get(case.test_id, 1.0) for case in cases]
+    whole = math.fsum(each)
     earned = math.fsum(
-        weights.get(case.test_id, 1.0) * (1.0 if case.verdict in passing else _part(case) if parts else 0.0)
-        for case in cases
+        weight if case.verdict in passing else weight * _part(case) if parts else 0.0
+        for case, weight in zip(cases, each, strict=True)
     )
     return earned / whole if whole > 0 else 0.0
 

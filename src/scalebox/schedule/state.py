@@ -103,7 +103,7 @@ class Machine:
         """Return what is to be done, in order. `now` never goes back."""
         self._out = []
         self._handlers[type(event)](event, now)
-        if not self._closed:
+        if not self._closed and type(event) is not ev.SampleStarted:  # which frees no worker and queues no job
             self._dispatch(now)
             self._rebalance()
         return self._out
