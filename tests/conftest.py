@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 import zstandard
 from tests.languages.table import pytest_terminal_summary  # noqa: F401 - a hook, where `-n` finds it too
@@ -18,6 +19,10 @@ from tests.languages.table import pytest_terminal_summary  # noqa: F401 - a hook
 # nohup and a shell's job in the background have them ignored, and whatever is started here would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+# How long an example takes says more about the machine than about what is tested.
+hypothesis.settings.register_profile("any", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.load_profile("any")
 
 ThirdParty = Callable[[str], Iterator[dict[str, Any]]]
 

@@ -48,7 +48,7 @@ def test_it_is_bounded_and_keeps_what_was_put_last(tmp_path: Path) -> None:
     assert store.get(b"large") is None
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     st.lists(
         st.tuples(

@@ -42,7 +42,7 @@ def token_by_token(text: str) -> Any:
     return read_long(text, _parsed)
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=600)
 @given(TEXTS)
 def test_a_long_literal_is_what_the_interpreter_says(text: str) -> None:
     text = text.strip()

@@ -37,7 +37,7 @@ def test_any_value_comes_back_as_it_was(call: Call, language: str) -> None:
     kinds = strategies(language)
     one = st.sampled_from(sorted(kinds)).flatmap(lambda kind: st.tuples(st.just(kind), kinds[kind]))
 
-    @settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+    @settings(max_examples=4, suppress_health_check=list(HealthCheck), database=None)
     @given(st.lists(one, min_size=20, max_size=45))
     def check(values: list[tuple[str, object]]) -> None:
         mode = _STRICT.get(language, "strict_types")

@@ -166,7 +166,7 @@ def programs(draw: st.DrawFn) -> str:
 
 
 @given(code=programs())
-@settings(max_examples=600, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=600, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_what_is_proved_gives_the_same_in_one_process(both: Both, code: str) -> None:
     try:
         tree = ast.parse(code)

@@ -39,7 +39,7 @@ from scalebox.sandbox.usage import Cases
 _LIMITS = Limits(cpu_s=1.0, wall_s=5.0)
 _UNTOLD = "what only the supervisor knows: 5f1c0e"
 _CAUSES = {"exited", "cpu", "wall", "output", "memory", "lost"}
-_law = settings(suppress_health_check=list(HealthCheck), deadline=None, max_examples=60)
+_law = settings(suppress_health_check=list(HealthCheck), max_examples=60)
 
 _WORDS = st.sampled_from(["ok", "message", "line", "column", "stateless", "why", "denied", "statuses", "log", "status"])
 _JSON = st.recursive(

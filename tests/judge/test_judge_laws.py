@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scalebox.core.sample import Match
@@ -18,7 +18,7 @@ from scalebox.judge import Difference, judge_output, judge_value, output_modes, 
 from scalebox.judge.numbers import Tolerance, tokens_near
 
 #: The same examples on every run, however slow the machine.
-repeatable = settings(derandomize=True, deadline=None, max_examples=80, suppress_health_check=[HealthCheck.too_slow])
+repeatable = settings(derandomize=True, max_examples=80)
 
 #: `regex` and `json` do not take every expected text; they are tested with those that they take.
 TEXT_MODES = tuple(mode for mode in output_modes() if mode not in ("regex", "json"))

@@ -248,7 +248,7 @@ def test_what_is_unusable_is_told_with_its_place(write: Write, files: dict[str, 
     assert problem in str(caught.value)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
 @given(
     st.dictionaries(
         st.sampled_from(

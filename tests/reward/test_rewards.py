@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scalebox.core.errors import InputError
@@ -16,7 +16,7 @@ from scalebox.reward import check_reward, names, pass_rate_of, reward_of
 
 DOCS = Path(__file__).parents[2] / "docs" / "reference" / "rewards.md"
 #: The same examples on every run, however slow the machine.
-repeatable = settings(derandomize=True, deadline=None, max_examples=80, suppress_health_check=[HealthCheck.too_slow])
+repeatable = settings(derandomize=True, max_examples=80)
 
 EXTRACTED = ("fenced", "incomplete_fenced", "bare", "code", "empty")
 #: The most that a shaping gives.

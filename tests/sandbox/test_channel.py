@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scalebox.sandbox.agent import program
@@ -52,7 +52,6 @@ def line() -> Iterator[Line]:
 
 
 @given(st.binary(max_size=200), st.booleans())
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 def test_arbitrary_bytes_are_a_message_or_an_end(data: bytes, closed: bool) -> None:
     line = Line()
     before = open_descriptors()

@@ -155,7 +155,7 @@ class Joining(RuleBasedStateMachine):
         assert self.ended == Counter(dict.fromkeys(self.deadlines, 1))
 
 
-Joining.TestCase.settings = settings(max_examples=80, stateful_step_count=30, deadline=None)
+Joining.TestCase.settings = settings(max_examples=80, stateful_step_count=30)
 TestJoining = Joining.TestCase
 
 

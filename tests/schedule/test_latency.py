@@ -7,7 +7,7 @@ import math
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scalebox.cache import Store
@@ -24,7 +24,6 @@ class Shelf(dict[bytes, bytes]):
         self[key] = data
 
 
-@settings(deadline=None)
 @given(st.lists(SECONDS, min_size=1, max_size=200), st.floats(0.01, 1.0))
 def test_a_quantile_is_right_within_a_tenth(times: list[float], share: float) -> None:
     sketch = Sketch()
@@ -35,7 +34,6 @@ def test_a_quantile_is_right_within_a_tenth(times: list[float], share: float) ->
     assert Sketch.load(sketch.dump()).quantile(share) == sketch.quantile(share)
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(0.0, 1e9), max_size=50))
 def test_it_is_bounded_whatever_comes(times: list[float]) -> None:
     sketch = Sketch()

@@ -312,7 +312,7 @@ class Scheduling(RuleBasedStateMachine):
         return busy
 
 
-Scheduling.TestCase.settings = settings(max_examples=100, stateful_step_count=40, deadline=None)
+Scheduling.TestCase.settings = settings(max_examples=100, stateful_step_count=40)
 TestScheduling = Scheduling.TestCase
 
 

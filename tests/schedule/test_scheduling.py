@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scalebox.core.verdicts import Verdict
@@ -273,7 +273,6 @@ def test_builds_leave_a_worker_to_others_that_wait() -> None:
     assert bench.sent()[-1] == (1, builds[4]), "nobody else waits any more"
 
 
-@settings(deadline=None)
 @given(workers=st.integers(1, 4), build_first=st.booleans(), takes=st.lists(st.integers(1, 5), min_size=6, max_size=6))
 def test_neither_builds_nor_others_starve(workers: int, build_first: bool, takes: list[int]) -> None:
     """Whichever kind never ends to come, the six jobs of the other one have their turn."""
@@ -290,7 +289,6 @@ def test_neither_builds_nor_others_starve(workers: int, build_first: bool, takes
         assert rounds < 30
 
 
-@settings(deadline=None)
 @given(
     jobs=st.lists(st.tuples(st.sampled_from("AB"), st.sampled_from("gh"), st.booleans()), max_size=12),
     ways=st.lists(st.booleans(), min_size=24, max_size=24),

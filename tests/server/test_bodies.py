@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from scalebox import InputError, Settings
 from scalebox.core import codec
 from scalebox.server.bodies import Submission, read_submission
 
-ANY = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+ANY = settings(max_examples=60)
 PLAIN = st.recursive(
     st.none() | st.booleans() | st.integers(-(1 << 63), (1 << 64) - 1) | st.floats() | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),

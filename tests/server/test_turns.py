@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scalebox.server.turns import Pace, Turns
@@ -60,7 +60,6 @@ def test_what_is_dropped_is_not_taken() -> None:
     assert turns.take(100) is None
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from("xyz"), st.integers(1, 500)), min_size=1, max_size=12),
     st.integers(1, 300),

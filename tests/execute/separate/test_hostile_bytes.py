@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.execute.separate.pair import solution
 
@@ -171,7 +171,7 @@ def test_requests_about_things_that_are_not_to_be_touched() -> None:
 
 
 @given(st.binary(max_size=60), st.sampled_from([peer.RETURN, peer.RAISE, peer.CALL, peer.HELLO]), st.integers(0, 7))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60)
 def test_whatever_is_answered_the_tests_go_on_or_it_is_ended(body: bytes, kind: int, flags: int) -> None:
     with forged(answered(FUNCTION), answered(DESCRIPTION), lambda number: message(kind, number, flags, body)) as made:
         function = made.get("f")

@@ -189,7 +189,7 @@ def separately(test: str) -> tuple[frames.Report, list[Any], dict[str, Any]]:
 
 
 @given(programs())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_a_case_fails_exactly_if_plain_python_raises(test: str) -> None:
     raised, calls, left = plainly(test)
     report, our_calls, variables_left = separately(test)
