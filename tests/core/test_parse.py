@@ -180,9 +180,9 @@ def test_tests_seen_before_are_told_from_others_like_them(seen: list[Any]) -> No
 
 
 def test_tests_that_their_owner_changes_are_other_tests() -> None:
-    raw = _calls(args=[[1]])
-    first = _parse(raw).tests
-    assert _parse(json.loads(json.dumps(raw))).tests is first
+    line = json.dumps(_calls(args=[[1]]))
+    raw = json.loads(line)
+    assert _parse(raw).tests is _parse(json.loads(line)).tests
     raw["tests"][0]["args"][0].append(2)
     assert _call(raw).arguments == values.encode((([1, 2],), {}))
 
