@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from scalebox.core.sample import AssertTest, HarnessTest, ProgramTest, PytestTest, Sample
+from scalebox.core.sample import AssertTest, CallTest, HarnessTest, ProgramTest, PytestTest, Sample, StdinTest, Test
 from scalebox.gate import determinism, determinism_words, fingerprint_tokens
 from scalebox.gate.fingerprint_python import compiled
 
@@ -34,7 +34,7 @@ def fingerprint(sample: Sample, source: str, version: str) -> Fingerprint:
     if sample.interactor is not None:
         return Fingerprint("what an interactor says may vary")
     # Where the program becomes a part of something larger, its own form is not the whole.
-    alone = not sample.solution_files and not any(isinstance(test, ProgramTest) for test in sample.tests)
+    alone = not sample.solution_files and not isinstance(sample.tests[0], ProgramTest)
     if sample.language != "python":
         return _of_tokens(sample, source, alone)
     if sample.solution_files:
@@ -73,9 +73,14 @@ def _digest(source: bytes) -> bytes:
     return hashlib.blake2b(source, digest_size=16).digest()
 
 
+def _tests_of_code(sample: Sample) -> tuple[Test, ...]:
+    """Return the tests where they are code, else none: all of a sample's are of one kind."""
+    return () if isinstance(sample.tests[0], StdinTest | CallTest) else sample.tests
+
+
 def _files(sample: Sample) -> Iterator[str]:
     """Yield the names of the tests' files."""
-    for test in sample.tests:
+    for test in _tests_of_code(sample):
         if isinstance(test, PytestTest):
             yield from test.files
 
@@ -87,7 +92,7 @@ def _module_of(file: str) -> str:
 def _texts(sample: Sample) -> tuple[str, ...]:
     """Return all program text that runs beside the program."""
     texts = [sample.setup, *sample.solution_files.values()]
-    for test in sample.tests:
+    for test in _tests_of_code(sample):
         if isinstance(test, AssertTest | HarnessTest):
             texts.append(test.source)
         elif isinstance(test, ProgramTest):
