@@ -159,6 +159,12 @@ def test_places_that_cannot_be_had(tmp_path: Path) -> None:
     assert "server_journal" in said
 
 
+@pytest.mark.parametrize("seconds", ["nan", "0", "-1"])
+def test_a_server_that_would_never_be_idle_is_refused(seconds: str) -> None:
+    ended = CliRunner().invoke(main, ["serve", "--port", "0", "--idle-exit", seconds])
+    assert (ended.exit_code, "--idle-exit" in ended.stderr) == (2, True)
+
+
 def test_a_machine_that_cannot_isolate_ends_it() -> None:
     code, said = failed("--port", "0", "--tier", "container:/no/such/runtime")
     assert code in (2, 3)

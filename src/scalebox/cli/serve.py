@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,8 @@ def serve(
         raise SettingsError("scalebox serve needs more packages (pip install 'scalebox[server]')")
     from scalebox.server import listening, logs, serving
 
+    if idle_exit is not None and math.isnan(idle_exit):  # which is in any range
+        raise click.BadParameter("nan is no number of seconds", param_hint="--idle-exit")
     settings = load_settings(config, limits, **overrides)
     listener = listening.listen(settings)
     url = listening.place_of(listener)

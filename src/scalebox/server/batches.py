@@ -231,8 +231,6 @@ class Batches:
 
     def _check_room(self, client: str, count: int) -> None:
         quota, most = self._settings.server_client_pending, self._settings.max_pending
-        if count > min(quota, most):
-            raise Refused(413, f"{count} samples are too many", field="samples", mend=f"at most {min(quota, most)}")
         if self._pending[client] + count > quota:
             problem = f"{self._pending[client]} samples of {client} have no result yet, of at most {quota}"
             raise Refused(429, problem, mend="wait for results", retry_after_s=self._retry_s())

@@ -118,7 +118,10 @@ async def object_of(request: AnyRequest) -> dict[str, Any]:
 
 
 def read_submission(body: bytes, *, packed: bool, settings: Settings, problems: Problems | None = None) -> Submission:
-    """Return what a client submits; raises InputError, whose field is such as `samples[3].tests`. Takes its time."""
+    """Return what a client submits; raises InputError, whose field is such as `samples[3].tests`, and Refused.
+
+    Takes its time.
+    """
     raw = _decode(body, packed)
     unknown = sorted(set(raw) - {"samples", "deadline_s"})
     if unknown:
@@ -126,9 +129,17 @@ def read_submission(body: bytes, *, packed: bool, settings: Settings, problems: 
     samples = raw.get("samples")
     if not isinstance(samples, list):
         raise InputError("must be an array of samples", field="samples", mend='such as {"samples": [{"id": "s-1", …}]}')
+    check_count(len(samples), settings)  # first: to look at so many takes minutes
     good = checked(samples, settings, problems)
     records = [_record(sample, f"samples[{at}]") for at, sample in enumerate(good)]
     return Submission(records, [sample.id for sample in good], _deadline(raw.get("deadline_s")), digest_of(body))
+
+
+def check_count(count: int, settings: Settings) -> None:
+    """Raise Refused (413) for more samples than are ever taken at once."""
+    most = min(settings.server_client_pending, settings.max_pending)
+    if count > most:
+        raise Refused(413, f"{count} samples are too many", field="samples", mend=f"at most {most}")
 
 
 def digest_of(body: bytes) -> bytes:

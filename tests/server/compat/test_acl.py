@@ -193,8 +193,9 @@ def test_values(ask: Post, code: str, pairs: list[tuple[Any, Any]]) -> None:
     assert ask("/common_evaluate_batch", batch(python(code), calls("f", pairs)))["accepted"] is True
 
 
-def test_arguments_as_json_lines(ask: Post) -> None:
-    tests = calls("f", [('[1, 2]\n"x"', '[3, "x"]')], json_input=True)
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_arguments_as_json_lines(ask: Post, end: str) -> None:
+    tests = calls("f", [(f'[1, 2]\n"x"{end}', '[3, "x"]')], json_input=True)
     code = python("def f(numbers, text):\n    return [sum(numbers), text]")
     assert ask("/common_evaluate_batch", batch(code, tests))["accepted"] is True
 
@@ -288,6 +289,14 @@ def test_a_list_of_cases(ask: Post) -> None:
     body = batch(python("def f(x): return x * 2"), {})
     body["config"]["provided_data"] = {"test_cases": [case, {**case, "output": [0]}]}
     assert [test["passed"] for test in ask("/common_evaluate", body)["tests"]] == [True, False]
+
+
+def test_a_list_of_cases_is_of_one_type(http: httpx.Client) -> None:
+    body = batch(python("def f(x): return x * 2"), {})
+    call = {"type": "function_call", "fn_name": "f", "input": [21], "output": [42]}
+    body["config"]["provided_data"] = {"test_cases": [call, {**call, "type": "stdin_stdout", "output": "42"}]}
+    answer = http.post("/common_evaluate", json=body)
+    assert (answer.status_code, "two types" in answer.text) == (422, True)
 
 
 @pytest.mark.parametrize(

@@ -109,6 +109,20 @@ def test_files_go_in_and_come_back(ask: Post) -> None:
     assert answer["files"] == {}
 
 
+def test_files_in_lines_of_base64(ask: Post) -> None:
+    data = base64.encodebytes(bytes(range(256))).decode()
+    assert "\n" in data.strip()
+    for path, program in (("/run_code", "code"), ("/run_jupyter", "cells")):
+        code = "open('out', 'wb').write(open('in', 'rb').read()) and None"
+        body = {"language": "python", program: code if program == "code" else [code]}
+        answer = ask(path, {**body, "files": {"in": data}, "fetch_files": ["out"]})
+        assert answer["files"] == {"out": data.replace("\n", "")}
+
+
+def test_a_program_may_have_an_hour(ask: Post) -> None:
+    assert ask("/run_code", {"code": "", "language": "python", "run_timeout": 3600})["status"] == "Failed"
+
+
 def test_a_program_whose_files_are_fetched_ends_as_it_would(ask: Post) -> None:
     body = {"language": "python", "fetch_files": ["a"], "code": "open('a', 'w').write('1')\nraise SystemExit(7)"}
     answer = ask("/run_code", body)
@@ -224,6 +238,11 @@ def test_a_body_that_is_no_json(http: httpx.Client) -> None:
     assert answer.json()["detail"]
 
 
+def test_a_body_that_is_not_there(http: httpx.Client) -> None:
+    (problem,) = http.post("/run_code").json()["detail"]
+    assert problem["msg"] == "there is no body"
+
+
 CELLS = [
     "a = 123",
     "a",
@@ -265,6 +284,12 @@ def test_a_cell_shows_and_starts_processes_and_leaves_files(ask: Post) -> None:
 def test_a_cell_that_takes_too_long(ask: Post, limits: dict[str, float]) -> None:
     answer = ask("/run_jupyter", {"cells": ["while True: pass"], **limits})
     assert (answer["status"], answer["driver"]["status"], answer["cells"]) == ("Failed", "TimeLimitExceeded", [])
+
+
+def test_an_exception_that_cannot_say_what_it_is_ends_its_cell_alone(ask: Post) -> None:
+    cells = ["class E(Exception):\n    def __str__(self): raise RuntimeError\nraise E()", "print(2)"]
+    failed, after = ask("/run_jupyter", {"cells": cells})["cells"]
+    assert (failed["error"][0]["ename"], after["stdout"]) == ("E", "2\n")
 
 
 def test_a_cell_that_ends_the_interpreter(ask: Post) -> None:

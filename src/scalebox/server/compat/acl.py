@@ -47,7 +47,10 @@ async def common_evaluate(runner: Runner, request: SubmitRequest) -> EvalResult:
     if not isinstance(tests, list) or not all(isinstance(test, Mapping) for test in tests):
         raise InputError("must be an array of objects", field=_FIELD)
     cases = [(test.get("fn_name"), test.get("input"), test.get("output")) for test in tests]
-    return await _judged(runner, request, _kind(tests[0]) if tests else "stdin_stdout", cases)
+    kinds = {_kind(test) for test in tests} or {"stdin_stdout"}
+    if len(kinds) > 1:
+        raise InputError("tests of two types in one list", field=f"{_FIELD}.type", mend="send a request for each")
+    return await _judged(runner, request, kinds.pop(), cases)
 
 
 def _provided(request: SubmitRequest) -> Mapping[str, Any]:
@@ -89,7 +92,8 @@ def _from_lines(arguments: Any, output: Any) -> tuple[Any, Any]:
     """Return a call whose arguments are JSON, one a line; what is no JSON stays as it is."""
     if not isinstance(arguments, str):
         return arguments, output
+    lines = [line for line in arguments.split("\n") if line.strip()]
     try:
-        return [msgspec.json.decode(line) for line in arguments.split("\n")], [msgspec.json.decode(output)]
+        return [msgspec.json.decode(line) for line in lines], [msgspec.json.decode(output)]
     except (msgspec.DecodeError, TypeError):
         return arguments, output

@@ -65,15 +65,30 @@ def _of_http(_: Request[Any, Any, Any], error: HTTPException) -> Response[Any]:
         return _detail(error.status_code, error.detail, dict(error.headers or {}))
     # A body that is no JSON, or not of the request's shape.
     found = error.extra if isinstance(error.extra, list) else [{"message": error.detail}]
-    told = [(str(one.get("key", "")), str(one.get("message"))) for one in found if isinstance(one, dict)]
+    told = [(str(one.get("key", "")), _words(one)) for one in found if isinstance(one, dict)]
     return _detail(_UNUSABLE, [_problem(key, message) for key, message in told])
 
 
+def _words(problem: dict[str, Any]) -> str:
+    """Return what is wrong with a body; of one that is not there, Litestar says a name in quotes."""
+    message = str(problem.get("message"))
+    return "there is no body" if message == "'data'" else message
+
+
 def _of_scalebox(_: Request[Any, Any, Any], error: ScaleBoxError) -> Response[Any]:
+    return _detail(status_of(error), str(error), retry_of(error))
+
+
+def status_of(error: ScaleBoxError) -> int:
+    """Return the status of the answer to what was refused, or could not be done."""
+    return error.status if isinstance(error, Refused) else _UNAVAILABLE
+
+
+def retry_of(error: ScaleBoxError) -> dict[str, str]:
+    """Return the header that says when to try again, where that helps."""
     if isinstance(error, Refused):
-        headers = {"Retry-After": str(max(1, round(error.retry_after_s)))} if error.retry_after_s else {}
-        return _detail(error.status, error.problem, headers)
-    return _detail(_UNAVAILABLE, str(error), {"Retry-After": "1"} if isinstance(error, QueueFull) else {})
+        return {"Retry-After": str(max(1, round(error.retry_after_s)))} if error.retry_after_s else {}
+    return {"Retry-After": "1"} if isinstance(error, QueueFull) else {}
 
 
 def _of_depth(request: Request[Any, Any, Any], error: RecursionError) -> Response[Any]:

@@ -6,6 +6,7 @@ import base64
 import math
 import secrets
 import signal
+from typing import Any
 
 import msgspec
 
@@ -31,6 +32,15 @@ STATUSES = {
 }  # fmt: skip
 _BY_SIGNAL = {signal.SIGSEGV: 7, signal.SIGXFSZ: 8, signal.SIGFPE: 9, signal.SIGABRT: 10}
 _COMPILE_S = 30.0
+_CPU_S, _WALL_S, _MEMORY_KIB = 5.0, 10.0, 128_000.0
+#: Fields that are not served: whoever sends them would be given labels of another program.
+_NOT_SERVED = (
+    "command_line_arguments",
+    "compiler_options",
+    "additional_files",
+    "redirect_stderr_to_stdout",
+    "enable_network",
+)
 _OTHER, _INTERNAL = 12, 13
 
 
@@ -41,9 +51,15 @@ class Submission(msgspec.Struct, kw_only=True):
     language_id: int
     stdin: str | None = None
     expected_output: str | None = None
-    cpu_time_limit: float = 5
-    wall_time_limit: float = 10
-    memory_limit: float = 128_000
+    cpu_time_limit: float | None = None
+    wall_time_limit: float | None = None
+    memory_limit: float | None = None
+    #: What would have the program run, or be judged, in another way than here; refused where it asks for something.
+    command_line_arguments: str | None = None
+    compiler_options: str | None = None
+    additional_files: str | None = None
+    redirect_stderr_to_stdout: bool | None = None
+    enable_network: bool | None = None
 
 
 class Named(msgspec.Struct, kw_only=True):
@@ -75,19 +91,30 @@ async def judged(runner: Runner, request: Submission, *, encoded: bool) -> Judge
     language = LANGUAGES.get(request.language_id)
     if language is None:
         raise InputError(f"language with id {request.language_id} doesn't exist", field="language_id")
+    for name in _NOT_SERVED:
+        if getattr(request, name):
+            raise InputError("is not supported by this server", field=name)
     code, stdin = _text(request.source_code, "source_code", encoded), _text(request.stdin, "stdin", encoded)
     expected = None if request.expected_output is None else _text(request.expected_output, "expected_output", encoded)
-    limits = runner.limits(request.cpu_time_limit, _COMPILE_S, _mib(request.memory_limit))
-    limits["wall_s"] = max(request.wall_time_limit, request.cpu_time_limit)
+    limits = _limits(runner, request)
     if expected is None:
         result = await runner.run(language, code, stdin, limits)
     else:
+        limits["processes"] = runner.processes_for(language, code, stdin)
         record = {
             "id": "submission", "language": language, "code": code, "limits": limits,
             "tests": [{"stdin": stdin, "stdout": expected}], "match": {"mode": "trailing_whitespace"},
         }  # fmt: skip
         result = await runner.verify(record)
     return _answer(result, judge=expected is not None, encoded=encoded)
+
+
+def _limits(runner: Runner, request: Submission) -> dict[str, Any]:
+    """Return the limits of a submission; where it says null, as Judge0's own examples do, the defaults count."""
+    cpu_s = _CPU_S if request.cpu_time_limit is None else request.cpu_time_limit
+    wall_s = _WALL_S if request.wall_time_limit is None else request.wall_time_limit
+    memory_kib = _MEMORY_KIB if request.memory_limit is None else request.memory_limit
+    return runner.limits(cpu_s, _COMPILE_S, _mib(memory_kib)) | {"wall_s": max(wall_s, cpu_s)}
 
 
 def _answer(result: VerificationResult, *, judge: bool, encoded: bool) -> Judged:
@@ -118,9 +145,9 @@ def _status(case: CaseResult, *, judge: bool) -> int:
 
 
 def _mib(kib: float) -> int:
-    """Return MiB, one at least. Raises InputError for what is no number: a text may say infinity."""
-    if not math.isfinite(kib):
-        raise InputError(f"{kib} makes no sense", field="memory_limit")
+    """Return MiB, one at least. Raises InputError for what is no amount: a text may say infinity."""
+    if not 0 < kib < math.inf:
+        raise InputError(f"{kib} makes no sense", field="memory_limit", mend="KiB, more than 0")
     return max(1, round(kib / 1024))
 
 

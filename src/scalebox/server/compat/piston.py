@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import base64
+import math
 import signal as signals
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -19,13 +20,10 @@ from scalebox.server.compat.running import Runner
 from scalebox.server.compat.sandboxfusion import paths_of
 from scalebox.server.errors import Refused
 
-#: What Piston says of a run that did not end by itself with an exit code.
-_STATUS = {
-    Verdict.TIME_OUT: "TO",
-    Verdict.OUTPUT_EXCEED: "OL",
-    Verdict.RUNTIME_ERROR: "RE",
-    Verdict.RESOURCE_DENIED: "RE",
-}
+#: Milliseconds, where a request says nothing.
+_COMPILE_MS, _RUN_MS = 10_000.0, 3_000.0
+#: What Piston says of a run that a limit stopped, where it does not say only that it was killed.
+_STATUS = {Verdict.TIME_OUT: "TO", Verdict.OUTPUT_EXCEED: "OL"}
 
 
 class File(msgspec.Struct, kw_only=True):
@@ -37,16 +35,17 @@ class File(msgspec.Struct, kw_only=True):
 
 
 class ExecuteRequest(msgspec.Struct, kw_only=True):
-    """A program to run. Times in milliseconds, memory in bytes, -1 for no limit of its own."""
+    """A program to run. Times in milliseconds, memory in bytes; null and 0 are the default, and -1 of memory."""
 
     language: str
     files: list[File]
     version: str = "*"
-    stdin: str = ""
-    args: list[str] = []
-    compile_timeout: float = 10_000
-    run_timeout: float = 3_000
-    run_memory_limit: int = -1
+    stdin: str | None = None
+    args: list[str] | None = None
+    compile_timeout: float | None = None
+    run_timeout: float | None = None
+    run_cpu_time: float | None = None
+    run_memory_limit: int | None = None
 
 
 class StageResult(msgspec.Struct, kw_only=True):
@@ -91,12 +90,10 @@ async def execute(runner: Runner, request: ExecuteRequest) -> ExecuteResponse:
     if request.args:
         raise InputError("is not supported by this server", field="args")
     program, *others = [_content(file, f"files[{number}]") for number, file in enumerate(request.files)]
-    names = paths_of([file.name for file in request.files[1:]], "files")
-    memory_mb = max(1, request.run_memory_limit // MIB) if request.run_memory_limit > 0 else -1
-    limits = runner.limits(request.run_timeout / 1000, request.compile_timeout / 1000, memory_mb)
-    result = await runner.run(
-        language.name, program.decode("utf-8", "replace"), request.stdin, limits, dict(zip(names, others, strict=True))
-    )
+    names = paths_of([file.name or f"file{number}.code" for number, file in enumerate(request.files)][1:], "files")
+    files = dict(zip(names, others, strict=True))
+    code = program.decode("utf-8", "replace")
+    result = await runner.run(language.name, code, request.stdin or "", _limits(runner, request), files)
     (case,) = result.cases
     if case.verdict in DOUBTFUL:
         raise Refused(500, f"{case.verdict}: {case.detail or result.message}")
@@ -110,9 +107,15 @@ async def execute(runner: Runner, request: ExecuteRequest) -> ExecuteResponse:
     return answer
 
 
+def _limits(runner: Runner, request: ExecuteRequest) -> dict[str, Any]:
+    memory = request.run_memory_limit or -1
+    run_ms = min(request.run_timeout or _RUN_MS, request.run_cpu_time or math.inf)
+    compile_ms = request.compile_timeout or _COMPILE_MS
+    return runner.limits(run_ms / 1000, compile_ms / 1000, max(1, memory // MIB) if memory > 0 else -1)
+
+
 def _stage(case: CaseResult) -> StageResult:
-    known = case.signal in set(signals.Signals)
-    name = signals.Signals(case.signal).name if case.signal is not None and known else None
+    name = _name_of(case.signal) if case.signal is not None else None
     stopped = case.verdict in (Verdict.TIME_OUT, Verdict.MEMORY_EXCEED, Verdict.OUTPUT_EXCEED)
     return StageResult(
         stdout=case.stdout,
@@ -121,11 +124,17 @@ def _stage(case: CaseResult) -> StageResult:
         code=None if stopped or name else case.exit_code,
         signal="SIGKILL" if stopped else name,
         message=case.detail if stopped else None,
-        status="SG" if name and not stopped else _STATUS.get(case.verdict) if case.exit_code or stopped else None,
+        status=_STATUS.get(case.verdict, "SG") if stopped else "SG" if name else "RE" if case.exit_code else None,
         cpu_time=case.cpu_s * 1000,
         wall_time=case.wall_s * 1000,
         memory=case.memory_bytes,
     )
+
+
+def _name_of(number: int) -> str:
+    """Return the name of a signal; those of real time have none, and still end a program."""
+    known = number in set(signals.Signals)
+    return signals.Signals(number).name if known else f"SIG{number}"
 
 
 def _content(file: File, field: str) -> bytes:

@@ -25,6 +25,8 @@ _OUTPUT_MB, _MEMORY_MB, _PROCESSES = 8.0, 1024, 64
 #: A program that waits is stopped so many seconds, or as long again, after the time that a busy one may use: others
 #: may keep it from running.
 _WALL_SLACK_S = 5.0
+#: More than a limit of time can be, so a program that may use all of it has no slack.
+_MOST_WALL_S = 3600.0
 #: How programs start others, in some language: those that do not say so have none, which is faster.
 _STARTS_OTHERS = re.compile(
     r"subprocess|multiprocessing|ProcessPool|child_process|\b(?:pty|fork|popen|system|spawn\w*|exec[vl]\w*|ProcessBuilder"
@@ -63,7 +65,7 @@ class Runner(NamedTuple):
         base = self.settings.limits_of(self.settings.profile)
         return {
             "cpu_s": run_s,
-            "wall_s": run_s + max(run_s, _WALL_SLACK_S),
+            "wall_s": min(run_s + max(run_s, _WALL_SLACK_S), max(run_s, _MOST_WALL_S)),
             "memory_mb": memory_mb if memory_mb > 0 else max(base.memory_mb, _MEMORY_MB),
             "output_mb": max(base.output_mb, _OUTPUT_MB),
             "build_s": compile_s,

@@ -79,7 +79,8 @@ def files_of(given: Mapping[str, str | None]) -> dict[str, bytes]:
             continue
         (path,) = paths_of([name], "files")
         try:
-            files[path] = base64.b64decode(text, validate=True)
+            # White space is no part of it: many tools write base64 in lines.
+            files[path] = base64.b64decode("".join(text.split()), validate=True)
         except (binascii.Error, ValueError):
             raise InputError("is not base64", field=f"files.{name}", mend="encode the file's bytes") from None
     return files

@@ -9,19 +9,19 @@ from litestar import Request, Response, Router, get, post
 from litestar.exceptions import HTTPException
 from litestar.params import JSONBody
 
-from scalebox.core.errors import InputError
+from scalebox.core.errors import InputError, ScaleBoxError
 from scalebox.server.bodies import AnyRequest
 from scalebox.server.compat import piston
-from scalebox.server.compat.http import waited_for
+from scalebox.server.compat.http import retry_of, status_of, waited_for
 from scalebox.server.compat.running import Runner
 from scalebox.server.context import Context
-from scalebox.server.errors import Refused
 from scalebox.server.guards import needs
 from scalebox.server.principal import Role
 
 
-def _message(status: int, text: str) -> Response[bytes]:
-    return Response(msgspec.json.encode({"message": text}), status_code=status, media_type="application/json")
+def _message(status: int, text: str, headers: dict[str, str] | None = None) -> Response[bytes]:
+    body = msgspec.json.encode({"message": text})
+    return Response(body, status_code=status, media_type="application/json", headers=headers or {})
 
 
 def _of_input(_: Request[Any, Any, Any], error: InputError) -> Response[bytes]:
@@ -32,8 +32,8 @@ def _of_http(_: Request[Any, Any, Any], error: HTTPException) -> Response[bytes]
     return _message(error.status_code, error.detail)
 
 
-def _of_refused(_: Request[Any, Any, Any], error: Refused) -> Response[bytes]:
-    return _message(error.status, error.problem)
+def _of_scalebox(_: Request[Any, Any, Any], error: ScaleBoxError) -> Response[bytes]:
+    return _message(status_of(error), str(error), retry_of(error))
 
 
 def handlers(context: Context) -> list[Any]:
@@ -49,7 +49,7 @@ def handlers(context: Context) -> list[Any]:
         """Return languages with their versions and other names."""
         return piston.runtimes()
 
-    handled: Any = {InputError: _of_input, HTTPException: _of_http, Refused: _of_refused}
+    handled: Any = {InputError: _of_input, HTTPException: _of_http, ScaleBoxError: _of_scalebox}
     return [
         Router(
             "/api/v2",

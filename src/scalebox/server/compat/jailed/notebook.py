@@ -77,7 +77,11 @@ def error_of(error: BaseException) -> dict[str, Any]:
     while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
         trace = trace.tb_next
     lines = traceback.format_exception(type(error), error, trace)
-    return {"ename": type(error).__name__, "evalue": str(error), "traceback": [line.rstrip("\n") for line in lines]}
+    try:
+        value = str(error)
+    except Exception:
+        value = "<exception str() failed>"
+    return {"ename": type(error).__name__, "evalue": value, "traceback": [line.rstrip("\n") for line in lines]}
 
 
 class Captured:
