@@ -105,7 +105,7 @@ def test_files_go_in_and_come_back(ask: Post) -> None:
     body = {"code": code, "language": "python", "files": files, "fetch_files": ["./out.bin", "absent"]}
     answer = ask("/run_code", body)
     assert run_of(answer) == ("Success", "Finished", 0, "5\n")
-    assert base64.b64decode(answer["files"].pop("out.bin")) == data[::-1]
+    assert base64.b64decode(answer["files"].pop("./out.bin")) == data[::-1]
     assert answer["files"] == {}
 
 
@@ -115,8 +115,8 @@ def test_files_in_lines_of_base64(ask: Post) -> None:
     for path, program in (("/run_code", "code"), ("/run_jupyter", "cells")):
         code = "open('out', 'wb').write(open('in', 'rb').read()) and None"
         body = {"language": "python", program: code if program == "code" else [code]}
-        answer = ask(path, {**body, "files": {"in": data}, "fetch_files": ["out"]})
-        assert answer["files"] == {"out": data.replace("\n", "")}
+        answer = ask(path, {**body, "files": {"in": data}, "fetch_files": ["./out"]})
+        assert answer["files"] == {"./out": data.replace("\n", "")}
 
 
 def test_a_program_may_have_an_hour(ask: Post) -> None:
@@ -201,6 +201,13 @@ def test_the_tests_of_a_go_file(ask: Post, needs: Callable[[str], None]) -> None
         test = f'func TestTwice(t *testing.T) {{ if twice(21) != {expected} {{ t.Errorf("wrong") }} }}\n'
         answer = ask("/run_code", {"code": head + test, "language": "go_test", "compile_timeout": 60})
         assert answer["status"] == status, answer
+
+
+@pytest.mark.parametrize("more", [{"files": {"data.txt": "eA=="}}, {"stdin": "1"}])
+def test_what_the_tests_of_a_go_file_would_not_find_is_our_fault(ask: Post, more: dict[str, Any]) -> None:
+    answer = ask("/run_code", {"code": "package x", "language": "go_test", **more})
+    assert answer["status"] == "SandboxError"
+    assert "go_test" in answer["message"]
 
 
 @pytest.mark.parametrize("language", ["cuda", "python_gpu", "jest", "junit"])

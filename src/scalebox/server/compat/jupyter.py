@@ -9,7 +9,7 @@ from scalebox.core.result import CaseResult
 from scalebox.server.compat import in_python
 from scalebox.server.compat.fusion import CellRunResult, RunJupyterRequest, RunJupyterResponse, response_of
 from scalebox.server.compat.running import Runner
-from scalebox.server.compat.sandboxfusion import files_of, paths_of
+from scalebox.server.compat.sandboxfusion import fetch_files_of, files_of
 
 #: Words that end an answer in which a cell was stopped.
 _TIMEOUT = "CellTimeout"
@@ -19,7 +19,7 @@ async def run_jupyter(runner: Runner, request: RunJupyterRequest) -> RunJupyterR
     """Run cells. Raises InputError, QueueFull."""
     if request.cell_timeout < 0:
         raise InputError("must not be negative", field="cell_timeout", mend="0 for no limit of its own")
-    wanted = paths_of(request.fetch_files, "fetch_files")
+    wanted = fetch_files_of(request.fetch_files)
     code, stdin, marker = in_python.notebook(
         request.cells, wanted, cell_timeout=request.cell_timeout, total_timeout=request.total_timeout
     )

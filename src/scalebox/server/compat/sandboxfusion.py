@@ -31,7 +31,7 @@ async def run_code(runner: Runner, request: RunCodeRequest) -> RunCodeResponse:
         return RunCodeResponse(status="SandboxError", message=problem)
     if request.language == "go_test":
         return await _go_test(runner, request, language)
-    code, files, wanted = request.code, files_of(request.files), paths_of(request.fetch_files, "fetch_files")
+    code, files, wanted = request.code, files_of(request.files), fetch_files_of(request.fetch_files)
     if language.name == "php" and "<?" not in code:
         code = f"<?php {code}"
     if request.language == "pytest":
@@ -68,6 +68,8 @@ def _unsupported(runner: Runner, request: RunCodeRequest, language: Language | N
         return "toolchain missing: no pytest where the samples' interpreter finds it"
     if request.fetch_files and language.name != "python":
         return f"fetch_files is not supported by this server for {request.language}"
+    if request.language == "go_test" and (files_of(request.files) or request.stdin):
+        return "files and stdin are not supported by this server for go_test"
     return ""
 
 
@@ -84,6 +86,12 @@ def files_of(given: Mapping[str, str | None]) -> dict[str, bytes]:
         except (binascii.Error, ValueError):
             raise InputError("is not base64", field=f"files.{name}", mend="encode the file's bytes") from None
     return files
+
+
+def fetch_files_of(names: Sequence[str]) -> Sequence[str]:
+    """Return the names of files to send back, under which they are asked for and answered. Raises InputError."""
+    paths_of(names, "fetch_files")
+    return names
 
 
 def paths_of(names: Iterable[str], field: str) -> Sequence[str]:
