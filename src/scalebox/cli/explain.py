@@ -12,6 +12,8 @@ from scalebox.core.verdicts import Verdict
 
 #: Failed cases that are shown in full.
 MAX_CASES = 5
+#: Where something was compared, so that a degree of difference says something.
+_COMPARED = (Verdict.OUTPUT_MISMATCH, Verdict.ASSERT_FAIL)
 
 
 def explain(result: VerificationResult, sample: Sample | None = None) -> str:
@@ -45,13 +47,15 @@ def _headline(result: VerificationResult) -> str:
 
 def _case(case: CaseResult, test: Test | None) -> Iterator[str]:
     used = f"{duration(case.cpu_s)} CPU, {duration(case.wall_s)} wall, {size(case.memory_bytes)}"
-    ended = f"signal {case.signal}" if case.signal else f"exit code {case.exit_code}"
-    yield f"  case {excerpt(case.id, 100)}: {case.verdict} ({used}, {ended})"
+    ended = f", signal {case.signal}" if case.signal else ""
+    if case.exit_code is not None:
+        ended = f", exit code {case.exit_code}"
+    yield f"  case {excerpt(case.id, 100)}: {case.verdict} ({used}{ended})"
     if case.text:
         yield from _block("test", case.text)
     if case.detail:
         yield f"    {excerpt(case.detail)}"
-    if case.difference:
+    if case.difference and case.verdict in _COMPARED:
         yield f"    degree of difference {case.difference:.3g} (0 the same, 1 nothing alike)"
     if test is not None:
         yield from _test(test)
