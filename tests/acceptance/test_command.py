@@ -145,6 +145,8 @@ def test_without_a_right_token_nothing_is_proved(guarded: str, tmp_path: Path) -
     ):
         result = CliRunner().invoke(main, ["acceptance", guarded, *options, *SMALL])
         assert result.exit_code == 3, result.output
+        assert "--token-file" in result.output
+        assert "--operator-token-file" in result.output
 
 
 @pytest.fixture

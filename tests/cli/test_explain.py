@@ -83,3 +83,12 @@ def test_many_failures_are_counted() -> None:
     text = explain(result)
     assert text.count("  case ") == 5
     assert "  and 15 more failed cases\n" in text
+
+
+def test_code_that_does_not_build_is_shown() -> None:
+    result = VerificationResult(
+        id="s", verdict=Verdict.COMPILE_ERROR, code="Sure!\nHere is how\n", message="line 1: no"
+    )
+    assert explain(result).splitlines()[1:5] == ["  line 1: no", "  code:", "    Sure!", "    Here is how"]
+    passed = VerificationResult(id="s", verdict=Verdict.PASSED, code="x = 1")
+    assert "code" not in explain(passed)

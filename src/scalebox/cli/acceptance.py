@@ -22,7 +22,7 @@ from rich.text import Text
 
 from scalebox.cli.options import engine_options, load_settings
 from scalebox.cli.text import excerpt, printable
-from scalebox.core.errors import InputError
+from scalebox.core.errors import AuthenticationError, InputError
 from scalebox.core.settings import Settings
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 EXIT_FAILED = 1
 _EMBEDDED = "embedded"
 _MOST_TOKEN = 4096
+_TOKENS = "give a trainer's token with --token-file, an operator's with --operator-token-file"
 #: The mark of whether something is in the log, None where there is none.
 _LOGGED = {True: "passed", False: "failed", None: "skipped"}
 _MARKS = {"passed": ("yes", "green"), "failed": ("NO", "bold red"), "skipped": ("not tried", "yellow")}
@@ -105,7 +106,10 @@ def acceptance(
     )  # fmt: skip
     tokens = _read_token(token_file, "--token-file"), _read_token(operator_token_file, "--operator-token-file")
     with _logging(url, settings, plan) as (settings, plan):
-        report = asyncio.run(_prove(url, tokens, settings, plan, show=not as_json))
+        try:
+            report = asyncio.run(_prove(url, tokens, settings, plan, show=not as_json))
+        except AuthenticationError as error:
+            raise AuthenticationError(f"{error} ({_TOKENS})") from None
     if as_json:
         click.echo(json.dumps({"url": url, **msgspec.to_builtins(report)}))
     else:

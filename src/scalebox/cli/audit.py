@@ -32,6 +32,8 @@ def audit(
 
     Exit code of --check: 1 if something is wrong with the log, 3 if it cannot be read, else 0.
     """
+    if noted and not check:
+        raise click.UsageError("--noted goes with --check: nothing else looks whether the record is there")
     path = path or _set_folder(config)
     if check:
         _check(path, noted, as_json=as_json)

@@ -26,6 +26,8 @@ def _lines(result: VerificationResult, sample: Sample | None) -> Iterator[str]:
     failed = [case for case in result.cases if case.verdict not in (Verdict.PASSED, Verdict.NOT_RUN)]
     if result.message and not any(case.detail and case.detail in result.message for case in failed):
         yield f"  {excerpt(result.message)}"
+    if result.verdict is Verdict.COMPILE_ERROR and result.code:
+        yield from _block("code", result.code, indent="  ")
     if result.denied:
         yield f"  denied: {excerpt(', '.join(result.denied))}"
     tests = {test.id: test for test in sample.tests} if sample else {}
@@ -80,11 +82,11 @@ def _call(test: CallTest) -> Iterator[str]:
     yield f"    expected: {excerpt(repr(values.decode(test.expect)))}"
 
 
-def _block(name: str, text: str) -> Iterator[str]:
+def _block(name: str, text: str, indent: str = "    ") -> Iterator[str]:
     lines = printable(excerpt(text)).splitlines() or [""]
     if len(lines) == 1:
-        yield f"    {name}: {lines[0]}"
+        yield f"{indent}{name}: {lines[0]}"
         return
-    yield f"    {name}:"
+    yield f"{indent}{name}:"
     for line in lines:
-        yield f"      {line}"
+        yield f"{indent}  {line}"
