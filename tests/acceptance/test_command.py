@@ -13,10 +13,12 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from rich.console import Console
 from tests.acceptance.stub import Deployment, Sample, name_of
 
 from scalebox import client as client_module
-from scalebox.cli.acceptance import _usual_targets
+from scalebox.acceptance.blocked import Blocked
+from scalebox.cli.acceptance import _print_blocked, _usual_targets
 from scalebox.cli.main import main
 from scalebox.core.result import VerificationResult
 from scalebox.core.verdicts import Verdict
@@ -48,6 +50,19 @@ def test_an_embedded_engine_is_proved(target: str) -> None:
     assert report["passed"] is True
     assert "a neighbour" in next(c["detail"] for c in report["checks"] if c["name"] == "isolation.network")
     assert {"steps_per_s", "latency_s", "program_memory_bytes"} <= set(report["load"])
+
+
+def test_refusals_are_whole_on_a_narrow_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    one = Blocked(
+        check="forged.overridden-equality.harness", batch_id="b", sample_id="acceptance-1.x", documented=[],
+        verdict="resource_denied", reward=0.0, masked=False, integrity="separate", risk="high",
+        denied=["network: socket(AF_INET)"],
+    )  # fmt: skip
+    _print_blocked(Console(width=80), [one])
+    shown = capsys.readouterr().out
+    assert "…" not in shown
+    assert shown.split()[:6] == ["hostile", "refused", "verdict", "in", "the", "log"]
+    assert {one.check, "resource_denied,", "high,", "socket(AF_INET)", "not", "tried"} <= set(shown.split())
 
 
 def test_a_server_is_proved(target: str, tmp_path: Path) -> None:
@@ -130,6 +145,8 @@ def test_without_a_right_token_nothing_is_proved(guarded: str, tmp_path: Path) -
     ):
         result = CliRunner().invoke(main, ["acceptance", guarded, *options, *SMALL])
         assert result.exit_code == 3, result.output
+        assert "--token-file" in result.output
+        assert "--operator-token-file" in result.output
 
 
 @pytest.fixture

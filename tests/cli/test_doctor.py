@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from click.testing import Result
@@ -84,10 +85,27 @@ def test_one_object_for_machines(invoke: Invoke) -> None:
     assert record["settings"]["tier"] == "auto"
 
 
+@pytest.mark.usefixtures("found")
+def test_names_of_settings_are_whole_on_a_narrow_terminal(invoke: Invoke) -> None:
+    text = invoke("doctor", "--settings", env={"COLUMNS": "80"}).stdout
+    assert all(setting.name in text for setting in describe())
+    assert max(map(len, text.splitlines())) <= 80
+
+
 def test_an_unusable_interpreter_is_broken() -> None:
     (check,) = doctor_module._interpreter(Settings(interpreter="/nowhere/python"))
     assert check.state == "broken"
-    assert "/nowhere/python" in check.text
+    assert check.text == (
+        "interpreter: '/nowhere/python' does not run as a Python (No such file or directory); give the path of one"
+    )
+
+
+def test_what_an_unusable_interpreter_said_is_told_without_the_question(tmp_path: Path) -> None:
+    script = tmp_path / "python"
+    script.write_text("#!/bin/sh\necho 'python: not found' >&2; exit 127\n")
+    script.chmod(0o700)
+    (check,) = doctor_module._interpreter(Settings(interpreter=str(script)))
+    assert check.text.endswith("does not run as a Python (exit code 127: python: not found); give the path of one")
 
 
 def test_a_tier_that_there_is_not_is_broken() -> None:

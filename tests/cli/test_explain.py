@@ -46,10 +46,11 @@ def test_a_mismatch_of_output() -> None:
 def test_a_call() -> None:
     test = {"call": "f", "args_repr": "[(1, 2)]", "kwargs": {"k": None}, "expect_repr": "{3}"}
     sample = parse_sample({"id": "s", "code": "x", "tests": [test]}, settings=Settings())
-    case = CaseResult(id="0", verdict=Verdict.RUNTIME_ERROR, signal=11)
+    case = CaseResult(id="0", verdict=Verdict.RUNTIME_ERROR, signal=11, difference=1.0)
     text = explain(VerificationResult(id="s", verdict=Verdict.RUNTIME_ERROR, cases=[case]), sample)
     assert "    call: f((1, 2), k=None)\n    expected: {3}\n" in text
-    assert "signal 11" in text
+    assert "0 KiB, signal 11)" in text
+    assert "degree of difference" not in text
     assert "no reward" in text
 
 
@@ -61,7 +62,7 @@ def test_an_assertion_that_is_one_of_several_of_its_test() -> None:
     result = VerificationResult(id="s", verdict=Verdict.ASSERT_FAIL, cases=[case])
     for sample in (parse_sample(raw, settings=Settings()), None):
         assert explain(result, sample).splitlines()[1:4] == [
-            "  case 0.1: assert_fail (0.0 ms CPU, 0.0 ms wall, 0 KiB, exit code None)",
+            "  case 0.1: assert_fail (0.0 ms CPU, 0.0 ms wall, 0 KiB)",
             "    test: assert f(2) == 3",
             "    f(2) == 3: left 4, right 3",
         ]
@@ -82,3 +83,12 @@ def test_many_failures_are_counted() -> None:
     text = explain(result)
     assert text.count("  case ") == 5
     assert "  and 15 more failed cases\n" in text
+
+
+def test_code_that_does_not_build_is_shown() -> None:
+    result = VerificationResult(
+        id="s", verdict=Verdict.COMPILE_ERROR, code="Sure!\nHere is how\n", message="line 1: no"
+    )
+    assert explain(result).splitlines()[1:5] == ["  line 1: no", "  code:", "    Sure!", "    Here is how"]
+    passed = VerificationResult(id="s", verdict=Verdict.PASSED, code="x = 1")
+    assert "code" not in explain(passed)

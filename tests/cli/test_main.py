@@ -28,6 +28,7 @@ def test_every_command_has_help_and_is_documented(invoke: Invoke, name: str) -> 
     result = invoke(name, "--help")
     assert result.exit_code == 0
     assert result.stdout.startswith(f"Usage: main {name}")
+    assert "..." not in result.stdout.partition("Commands:")[2], "a summary is cut: give the command a short_help"
     assert f"## scalebox {name}\n" in DOCS.read_text()
 
 

@@ -171,6 +171,7 @@ def test_explanations(write: Write, invoke: Invoke, stub: list[StubClient]) -> N
     assert "    line 1, token 1: expected '3', got '4'\n    stdin: 1 2\n    expected: 3\n" in result.stdout
     assert "--explain zz: no result has this id" in result.stderr
     again = invoke("verify", "results.jsonl", "--explain", "b")
+    assert "throughput     none (results were read, nothing was run)" in again.stderr
     assert again.exit_code == 0
     assert "line 1, token 1: expected '3', got '4'" in again.stdout
     assert len(stub) == 1, "results are explained without an engine"
@@ -180,7 +181,7 @@ def test_a_file_of_results_is_no_input_otherwise(write: Write, invoke: Invoke, s
     invoke("verify", write([sample("a")]), "-o", "results.jsonl")
     result = invoke("verify", "results.jsonl")
     assert result.exit_code == 2
-    assert "results.jsonl:1: verdict: no such field" in result.stderr
+    assert "results.jsonl:1: is a result, no sample (results can only be explained: --explain ID)" in result.stderr
     broken = write(b'{"id": "a", "verdict": "wonderful"}\n')
     assert "is no result" in invoke("verify", broken, "--explain", "a").stderr
     assert len(stub) == 1
@@ -220,7 +221,8 @@ def test_a_progress_bar_on_a_terminal_alone(write: Write, invoke: Invoke, stub: 
         (["--limit", "cpu=3"], "--limit.cpu: no such limit"),
         (["--limit", "cpu_s=fast"], "--limit.cpu_s: must be a number"),
         (["--profile", "huge"], "no profile is called 'huge'"),
-        (["--workers", "-1"], "workers: -1 makes no sense"),
+        (["--workers", "-1"], "workers: -1 makes no sense (a whole number, 0 or more)"),
+        (["--deadline", "-1"], "batch_deadline_s: -1.0 makes no sense (a number, 0 or more)"),
         (["--workers", "many"], "not a valid integer"),
         (["--extraction", "best"], "'best' is none of auto, last, first, longest"),
         (["--interpreter", "/nowhere/python"], "interpreter: '/nowhere/python' does not run as a Python"),

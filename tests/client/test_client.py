@@ -22,6 +22,7 @@ from scalebox import (
     Sample,
     ScaleBoxClient,
     Settings,
+    SettingsError,
     StdinTest,
     Verdict,
 )
@@ -125,6 +126,11 @@ def test_bad_samples_are_named(client: ScaleBoxClient, bad: Any, field: str) -> 
 def test_other_places_are_refused_clearly(url: str) -> None:
     with pytest.raises(InputError, match=r"url: '.*' is not supported \(leave it out"):
         ScaleBoxClient(url)
+
+
+def test_settings_of_another_kind_are_refused_clearly() -> None:
+    with pytest.raises(SettingsError, match="settings: must be a Settings, not dict"):
+        ScaleBoxClient(settings={"workers": 2})  # type: ignore[arg-type]
 
 
 def test_a_full_queue_is_waited_for_only_where_asked(client: ScaleBoxClient, gate: Path) -> None:

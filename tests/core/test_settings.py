@@ -77,7 +77,7 @@ def test_variables_that_are_no_settings_are_left_alone() -> None:
     ("environ", "parts"),
     [
         ({"SCALEBOX_WORKERS": "two"}, ["SCALEBOX_WORKERS", "whole number", "'two'"]),
-        ({"SCALEBOX_WORKERS": "-1"}, ["SCALEBOX_WORKERS", "workers", "-1", ">= 0"]),
+        ({"SCALEBOX_WORKERS": "-1"}, ["SCALEBOX_WORKERS", "workers", "-1", "0 or more"]),
         ({"SCALEBOX_WORKRES": "1"}, ["SCALEBOX_WORKRES", "'workres'", "did you mean workers?"]),
         ({"SCALEBOX_ZZZ": "1"}, ["SCALEBOX_ZZZ", "'zzz'", "one of workers, tier"]),
         ({"SCALEBOX_EARLY_STOP": "maybe"}, ["SCALEBOX_EARLY_STOP", "true or false"]),
@@ -102,7 +102,10 @@ def test_senseless_environment(environ: dict[str, str], parts: list[str]) -> Non
     ("text", "parts"),
     [
         ("workers = ", ["given.toml", "not TOML"]),
-        ("workers = true", ["given.toml", "workers"]),
+        ("workers = true", ["given.toml", "workers: True makes no sense (a whole number)"]),
+        ("workers = 'x'", ["given.toml", "workers: 'x' makes no sense (a whole number)"]),
+        ("server_port = 99999", ["server_port: 99999 makes no sense (a whole number, at most 65535)"]),
+        ("early_stop = 1", ["early_stop: 1 makes no sense (true or false)"]),
         ("colour = 'red'", ["given.toml", "'colour'"]),
         ("profiles = 3", ["given.toml", "profiles must be a table of tables"]),
         ("profile = 'huge'", ["given.toml: profile", "'huge'", "default, rlvr"]),

@@ -148,6 +148,11 @@ def test_the_example_comes_out_as_expected() -> None:
     assert (code, out) == (0, "")
     assert "6 of 6 as expected" in err
     assert "largest-gap: 4 cases, time limit" in err
+    table = [line.split() for line in err.splitlines()]
+    assert "…" not in err
+    assert max(map(len, err.splitlines())) <= 80
+    assert ["time_limit_exceeded/", "python", "TLE", "time_out", "yes"] in [row[:5] for row in table]
+    assert "walk.py" in [row[0] for row in table if row]
 
 
 def test_a_zip_with_submissions_that_are_not_what_they_say(write: Write, tmp_path: Path) -> None:

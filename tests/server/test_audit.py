@@ -81,6 +81,20 @@ def test_a_line_that_is_no_record_hides_no_other(tmp_path: Path) -> None:
             assert _run(str(tmp_path / "audit"), "--sample", "whole").exit_code == 0
 
 
+def test_what_was_noted_is_never_passed_over(tmp_path: Path) -> None:
+    result = _run(str(tmp_path), "--noted", f"1:{'0' * 64}")
+    assert result.exit_code == 2
+    assert "--noted goes with --check" in result.output
+
+
+def test_a_log_that_cannot_be_read_is_told_as_that(tmp_path: Path) -> None:
+    result = _run(str(tmp_path / "nowhere"), "--check")
+    assert isinstance(result.exception, SystemExit)
+    assert result.exit_code == 3
+    assert "cannot be read: No such file or directory" in result.output
+    assert "may be written" not in result.output
+
+
 def test_what_cannot_be_recorded_is_not_done(here: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(_fd: int, _data: bytes) -> int:
         raise OSError(28, "No space left on device")

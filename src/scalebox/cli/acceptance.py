@@ -22,7 +22,7 @@ from rich.text import Text
 
 from scalebox.cli.options import engine_options, load_settings
 from scalebox.cli.text import excerpt, printable
-from scalebox.core.errors import InputError
+from scalebox.core.errors import AuthenticationError, InputError
 from scalebox.core.settings import Settings
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 EXIT_FAILED = 1
 _EMBEDDED = "embedded"
 _MOST_TOKEN = 4096
+_TOKENS = "give a trainer's token with --token-file, an operator's with --operator-token-file"
 #: The mark of whether something is in the log, None where there is none.
 _LOGGED = {True: "passed", False: "failed", None: "skipped"}
 _MARKS = {"passed": ("yes", "green"), "failed": ("NO", "bold red"), "skipped": ("not tried", "yellow")}
@@ -86,7 +87,8 @@ def acceptance(
     Tries, as a trainer would: whether programs under test reach the network or read files, whether forged
     results score, how a load of uneven trajectories goes, and whether the log has all of it.
 
-    Exit code: 0 if every check held or could not be tried here; 1 if one failed; 3 if the deployment cannot be used.
+    Exit code: 0 if every check held or could not be tried here; 1 if one failed; 2 if an option,
+    a token or a log is unusable; 3 if the deployment cannot be used.
     """
     from scalebox.acceptance.isolation import Target
     from scalebox.acceptance.load import Load
@@ -104,7 +106,10 @@ def acceptance(
     )  # fmt: skip
     tokens = _read_token(token_file, "--token-file"), _read_token(operator_token_file, "--operator-token-file")
     with _logging(url, settings, plan) as (settings, plan):
-        report = asyncio.run(_prove(url, tokens, settings, plan, show=not as_json))
+        try:
+            report = asyncio.run(_prove(url, tokens, settings, plan, show=not as_json))
+        except AuthenticationError as error:
+            raise AuthenticationError(f"{error} ({_TOKENS})") from None
     if as_json:
         click.echo(json.dumps({"url": url, **msgspec.to_builtins(report)}))
     else:
@@ -194,19 +199,23 @@ def _print(report: Report) -> None:
 
 def _print_blocked(console: Console, blocked: Sequence[Blocked]) -> None:
     """Show the hostile samples, each with how it was refused and whether the log says so."""
-    table = Table(
-        Column("hostile", no_wrap=True), "refused", "verdict", "risk", "denied", "in the log", box=None, pad_edge=False
-    )
+    table = Table(Column("hostile", no_wrap=True), "refused", "verdict", "in the log", box=None, pad_edge=False)
     for one in blocked:
         refused, logged = _MARKS["failed" if one.amiss else "passed"], _MARKS[_LOGGED[one.logged]]
         table.add_row(
-            one.check, Text(refused[0], style=refused[1]), one.verdict, one.risk,
-            Text(excerpt(", ".join(one.denied))), Text(logged[0], style=logged[1]),
-        )  # fmt: skip
+            one.check, Text(refused[0], style=refused[1]), Text(_verdict(one)), Text(logged[0], style=logged[1])
+        )
     console.print()
     console.print(table)
     for batch_id, sample_id in {(one.batch_id, one.sample_id.partition(".")[0]) for one in blocked}:
         console.print(printable(f"Their ids begin with {sample_id}. and their batch is {batch_id}."))
+
+
+def _verdict(one: Blocked) -> str:
+    """Return the verdict with what makes it remarkable: one column, for four are too wide for 80 characters."""
+    risk = "" if one.risk == "none" else f", risk {one.risk}"
+    denied = f", denied: {excerpt(', '.join(one.denied))}" if one.denied else ""
+    return f"{one.verdict}{risk}{denied}"
 
 
 def _explain(console: Console, finding: Finding) -> None:

@@ -11,7 +11,7 @@ from scalebox.core.errors import InputError, SettingsError
 
 
 @click.command()
-@click.argument("path", metavar="FOLDER|FILE", default="")
+@click.argument("path", metavar="[FOLDER|FILE]", default="")
 @click.option("--check", is_flag=True, help="Verify the numbers and the hashes of all records.")
 @click.option("--noted", metavar="N:HASH", help="With --check: a record that must be there, as an earlier check told.")
 @click.option("--event", metavar="NAME", help="Only records of this event.")
@@ -30,8 +30,10 @@ def audit(
 ) -> None:
     """Print the records of an audit log, by default the one that is set, or check that none is missing or changed.
 
-    Exit code of --check: 1 if something is wrong with the log, else 0.
+    Exit code of --check: 1 if something is wrong with the log, 3 if it cannot be read, else 0.
     """
+    if noted and not check:
+        raise click.UsageError("--noted goes with --check: nothing else looks whether the record is there")
     path = path or _set_folder(config)
     if check:
         _check(path, noted, as_json=as_json)

@@ -47,7 +47,7 @@ def clear(*, config: str | None, as_json: bool) -> None:
     _show({"folder": _folder(settings), "forgotten": entries}, as_json=as_json)
 
 
-@cache.command()
+@cache.command(short_help="Show what came of kept results that were run again.")
 @click.option("--reset", is_flag=True, help="Use the classes that are switched off again, without their entries.")
 @config_option
 @json_option

@@ -14,7 +14,7 @@ import click
 import msgspec
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from scalebox.cli.text import printable
@@ -287,7 +287,7 @@ def _print_findings(console: Console, findings: list[Finding]) -> None:
 
 
 def _print_settings(console: Console, settings: Settings) -> None:
-    table = Table("setting", "value", "default", "meaning", title="settings")
+    table = Table(Column("setting", no_wrap=True), "value", "default", "meaning", title="settings")
     for described in settings_module.describe():
         value = msgspec.to_builtins(getattr(settings, described.name))
         default = msgspec.to_builtins(described.default)

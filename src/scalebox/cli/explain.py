@@ -12,6 +12,8 @@ from scalebox.core.verdicts import Verdict
 
 #: Failed cases that are shown in full.
 MAX_CASES = 5
+#: Where something was compared, so that a degree of difference says something.
+_COMPARED = (Verdict.OUTPUT_MISMATCH, Verdict.ASSERT_FAIL)
 
 
 def explain(result: VerificationResult, sample: Sample | None = None) -> str:
@@ -24,6 +26,8 @@ def _lines(result: VerificationResult, sample: Sample | None) -> Iterator[str]:
     failed = [case for case in result.cases if case.verdict not in (Verdict.PASSED, Verdict.NOT_RUN)]
     if result.message and not any(case.detail and case.detail in result.message for case in failed):
         yield f"  {excerpt(result.message)}"
+    if result.verdict is Verdict.COMPILE_ERROR and result.code:
+        yield from _block("code", result.code, indent="  ")
     if result.denied:
         yield f"  denied: {excerpt(', '.join(result.denied))}"
     tests = {test.id: test for test in sample.tests} if sample else {}
@@ -45,13 +49,15 @@ def _headline(result: VerificationResult) -> str:
 
 def _case(case: CaseResult, test: Test | None) -> Iterator[str]:
     used = f"{duration(case.cpu_s)} CPU, {duration(case.wall_s)} wall, {size(case.memory_bytes)}"
-    ended = f"signal {case.signal}" if case.signal else f"exit code {case.exit_code}"
-    yield f"  case {excerpt(case.id, 100)}: {case.verdict} ({used}, {ended})"
+    ended = f", signal {case.signal}" if case.signal else ""
+    if case.exit_code is not None:
+        ended = f", exit code {case.exit_code}"
+    yield f"  case {excerpt(case.id, 100)}: {case.verdict} ({used}{ended})"
     if case.text:
         yield from _block("test", case.text)
     if case.detail:
         yield f"    {excerpt(case.detail)}"
-    if case.difference:
+    if case.difference and case.verdict in _COMPARED:
         yield f"    degree of difference {case.difference:.3g} (0 the same, 1 nothing alike)"
     if test is not None:
         yield from _test(test)
@@ -76,11 +82,11 @@ def _call(test: CallTest) -> Iterator[str]:
     yield f"    expected: {excerpt(repr(values.decode(test.expect)))}"
 
 
-def _block(name: str, text: str) -> Iterator[str]:
+def _block(name: str, text: str, indent: str = "    ") -> Iterator[str]:
     lines = printable(excerpt(text)).splitlines() or [""]
     if len(lines) == 1:
-        yield f"    {name}: {lines[0]}"
+        yield f"{indent}{name}: {lines[0]}"
         return
-    yield f"    {name}:"
+    yield f"{indent}{name}:"
     for line in lines:
-        yield f"      {line}"
+        yield f"{indent}  {line}"

@@ -110,8 +110,8 @@ class Feed:
             return line.error
         try:
             raw = decode_object(line.data)
-            if self._results_too and "verdict" in raw and "tests" not in raw:
-                return _read_result(raw)
+            if "verdict" in raw and "tests" not in raw:
+                return _read_result(raw, wanted=self._results_too)
             sample = sample_of(raw, settings=self._settings, problems=self._problems)
             self._check_unique(sample.id, line)
         except InputError as error:
@@ -152,7 +152,9 @@ class Feed:
             self._stopped = True
 
 
-def _read_result(raw: Mapping[str, Any]) -> VerificationResult:
+def _read_result(raw: Mapping[str, Any], *, wanted: bool) -> VerificationResult:
+    if not wanted:
+        raise InputError("is a result, no sample", mend="results can only be explained: --explain ID")
     try:
         return msgspec.convert(raw, VerificationResult)
     except msgspec.ValidationError as error:

@@ -14,7 +14,7 @@ import click
 import msgspec
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from scalebox.cli.main import EXIT_INTERRUPTED
@@ -29,6 +29,11 @@ from scalebox.packages.checking import Checking, Outcome
 from scalebox.packages.given import given_submission
 
 _MARKS = {True: ("yes", "green"), False: ("no", "red"), None: ("?", "yellow")}
+
+
+#: Columns of a terminal from which on a submission has a line of its own; below, long names are broken at their folder.
+_WIDE = 100
+_BREAK = "\n"
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -118,18 +123,20 @@ class _Report:
 
     def _table(self) -> Table:
         points = self._package.scoring is not None
-        table = Table("submission", "language", "expected", "got", "as expected", "slowest case", *["points"] * points)
+        columns = "submission", "language", "expected", Column("got", no_wrap=True), "met", "slowest case"
+        table = Table(*columns, *["points"] * points, box=None, pad_edge=False)
         table.columns[0].overflow = table.columns[-1 - points].overflow = "fold"
+        narrow = self._console.width < _WIDE
         for outcome in self._outcomes:
             mark, style = _MARKS[outcome.met] if _counts(outcome) else ("", "dim")
             slowest = outcome.slowest()
             cells = [
-                outcome.submission.name,
+                _broken(outcome.submission.name) if narrow else outcome.submission.name,
                 _language(outcome),
                 str(outcome.submission.expected or ""),
                 outcome.verdict.value if outcome.submission.source else "",
                 mark,
-                f"{slowest.cpu_s:.2f} s ({slowest.id})" if slowest else "",
+                f"{slowest.cpu_s:.2f} s{_BREAK if narrow else ' '}{slowest.id}" if slowest else "",
             ]
             if points:
                 cells.append("" if outcome.points is None else f"{outcome.points:g}")
@@ -150,6 +157,11 @@ class _Report:
             "notes": list(self._package.notes),
             "interrupted": not self.complete,
         }
+
+
+def _broken(name: str) -> str:
+    folder, slash, rest = name.rpartition("/")
+    return f"{folder}{slash}{_BREAK}{rest}" if slash else name
 
 
 def _counts(outcome: Outcome) -> bool:

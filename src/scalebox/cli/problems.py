@@ -25,7 +25,7 @@ def problems() -> None:
     """Load problems into a store, list them, delete them. Samples name them by problem_id."""
 
 
-@problems.command()
+@problems.command(short_help="Load the problems of JSON Lines files.")
 @click.argument("files", nargs=-1, required=True, metavar="FILE.jsonl…")
 @_STORE
 @config_option
@@ -55,7 +55,7 @@ def load(*, files: tuple[str, ...], path: str | None, config: str | None, as_jso
     raise SystemExit(2 if unusable else 0)
 
 
-@problems.command(name="list")
+@problems.command(name="list", short_help="List the problems, their versions and numbers of tests.")
 @_STORE
 @config_option
 @json_option

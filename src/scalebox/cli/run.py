@@ -57,7 +57,8 @@ def run(
     Bytes that are no UTF-8 are replaced. What became of it is said on standard error.
 
     Exit code: the program's own; 128 plus the signal that ended it; 124 if it was out of time; 125 if
-    it was stopped for another reason or could not be built; 3 if the engine could not run it.
+    it was stopped for another reason or could not be built; 2 if an option is unusable; 3 if the
+    engine could not run it.
     """
     named = {"cpu_s": cpu_s, "wall_s": wall_s, "memory_mb": memory_mb}
     changes = [f"{name}={value}" for name, value in named.items() if value is not None]

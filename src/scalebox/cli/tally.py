@@ -15,7 +15,10 @@ from scalebox.core.verdicts import Verdict
 
 
 class Tally(msgspec.Struct):
-    """Counts over results; `cases` counts those that ran, `internal_error` is the first message of one."""
+    """Counts over results; `cases` counts those that ran, `internal_error` is the first message of one.
+
+    `read` and `read_cases` are the part of `samples` and `cases` that came from a file of results: no rate is theirs.
+    """
 
     verdicts: Counter[str] = msgspec.field(default_factory=Counter)
     tiers: Counter[str] = msgspec.field(default_factory=Counter)
@@ -29,12 +32,18 @@ class Tally(msgspec.Struct):
     seconds: float = 0.0
     interrupted: bool = False
     internal_error: str = ""
+    read: int = 0
+    read_cases: int = 0
 
-    def add(self, result: VerificationResult) -> None:
-        """Count one result."""
+    def add(self, result: VerificationResult, *, read: bool = False) -> None:
+        """Count one result; `read` says that it came from a file, and nothing was run for it."""
         self.samples += 1
         self.verdicts[result.verdict] += 1
-        self.cases += sum(case.verdict is not Verdict.NOT_RUN for case in result.cases)
+        ran = sum(case.verdict is not Verdict.NOT_RUN for case in result.cases)
+        self.cases += ran
+        if read:
+            self.read += 1
+            self.read_cases += ran
         self.masked += result.masked
         self.cached += result.cached
         if result.verdict is Verdict.INTERNAL_ERROR and not self.internal_error:
@@ -62,8 +71,8 @@ class Tally(msgspec.Struct):
             "cached": self.cached,
             "unusable_lines": self.unusable,
             "seconds": round(self.seconds, 3),
-            "samples_per_s": self._rate(self.samples),
-            "tests_per_s": self._rate(self.cases),
+            "samples_per_s": self._rate(self.samples - self.read),
+            "tests_per_s": self._rate(self.cases - self.read_cases),
             "tiers": sorted(self.tiers),
             "interrupted": self.interrupted,
         }
@@ -98,7 +107,13 @@ class Tally(msgspec.Struct):
             totals.append(("unusable lines", str(self.unusable)))
         if self.cached:
             totals.append(("cached", f"{self.cached} ({self.cached / self.samples:.1%} of the samples were not run)"))
-        rates = f"{self._rate(self.samples) or 0:g} samples/s, {self._rate(self.cases) or 0:g} tests/s"
-        totals.append(("throughput", f"{rates} ({self.cases} tests in {self.seconds:.2f} s)"))
+        totals.append(("throughput", self._throughput()))
         totals.append(("tier", ", ".join(sorted(self.tiers)) or "none"))
         return totals
+
+    def _throughput(self) -> str:
+        if self.read and self.read == self.samples:
+            return "none (results were read, nothing was run)"
+        cases = self.cases - self.read_cases
+        rates = f"{self._rate(self.samples - self.read) or 0:g} samples/s, {self._rate(cases) or 0:g} tests/s"
+        return f"{rates} ({cases} tests in {self.seconds:.2f} s)"

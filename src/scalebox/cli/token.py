@@ -51,7 +51,7 @@ def list_(*, path: str | None, config: str | None, as_json: bool) -> None:
         click.echo("  ".join([one["id"], f"{one['role']:<8}", one["created"], one["client"], one["note"]]).rstrip())
 
 
-@token.command()
+@token.command(short_help="Take a token out of the file.")
 @click.argument("token_id", metavar="ID", default="")
 @click.option(
     "--client", default="", metavar="NAME", help="Revoke all tokens of this client, instead of one by its ID."

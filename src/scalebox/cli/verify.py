@@ -246,7 +246,7 @@ class _Run:
                 if self.tally.unusable <= MAX_REPORTED:
                     self._screen.complain(str(item))
             elif isinstance(item, VerificationResult):
-                self.tally.add(item)
+                self.tally.add(item, read=True)
                 if item.id in self._wanted:
                     self._results[item.id] = item
             else:

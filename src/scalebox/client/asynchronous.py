@@ -13,7 +13,7 @@ import msgspec
 from scalebox.client.embedded import EmbeddedTransport
 from scalebox.client.housekeeping import Housekeeping
 from scalebox.client.waiting import LoopWaiting, Waiting
-from scalebox.core.errors import InputError
+from scalebox.core.errors import InputError, SettingsError
 from scalebox.core.events import Sink
 from scalebox.core.limits import Limits
 from scalebox.core.result import VerificationResult
@@ -77,6 +77,9 @@ class AsyncScaleBoxClient:
         problems: Problems | str | None = None,
     ) -> None:
         own = load() if settings is None else settings
+        if not isinstance(own, Settings):
+            kind = type(own).__name__
+            raise SettingsError(f"settings: must be a Settings, not {kind} (such as Settings(workers=8))")
         shown = own.token if token is None else token
         own = msgspec.structs.replace(own, token="")  # nothing that runs samples is to know it
         self._place = url, own, shown

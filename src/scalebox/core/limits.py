@@ -98,10 +98,10 @@ def _check(name: str, value: Any, path: str) -> Any:
     whole = name in _INTEGERS
     if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)):
         kind = "a whole number" if whole else "a number"
-        raise InputError(f"must be {kind}, not {value!r}", field=path)
+        raise InputError(f"must be {kind}, not {value!r}", field=path, mend=f"such as {getattr(Limits(), name):g}")
     least_ok = value >= 0 if name == "processes" else value > 0
     if not least_ok or not value <= CEILINGS[name]:  # NaN is no number of seconds either
-        raise InputError(f"{value!r} makes no sense", field=path, mend=f"more than 0, at most {CEILINGS[name]:g}")
+        raise InputError(f"{value!r} makes no sense", field=path, mend=f"more than 0, at most {CEILINGS[name]:.0f}")
     return value if whole else float(value)
 
 

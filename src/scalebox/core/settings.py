@@ -11,6 +11,7 @@ from __future__ import annotations
 import difflib
 import functools
 import os
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
@@ -340,12 +341,23 @@ def _items(value: Any) -> tuple[Any, ...]:
     return tuple(value) if isinstance(value, (list, tuple)) else ()
 
 
+#: What msgspec says of a value of the wrong type or size, and the same for people.
+_EXPECTED = re.compile(r"Expected `(\w+)`(?: ([<>]=?) ([^\s,]+))?")
+_RELATIONS = {">=": "{} or more", ">": "more than {}", "<=": "at most {}", "<": "less than {}"}
+_NOUNS = {"int": "a whole number", "float": "a number", "str": "a text", "bool": "true or false", "array": "a list"}
+
+
 def _complaint(value: Any, annotation: Any, text: str) -> str:
     kind = annotation.__origin__
     if get_origin(kind) is Literal:
         return f"{value!r} is none of {', '.join(get_args(kind))}"
-    expected = text.partition(" - at ")[0].replace("`", "")
-    return f"{value!r} makes no sense: {expected[:1].lower()}{expected[1:]}"
+    found = _EXPECTED.match(text)
+    if found is None:
+        expected = text.partition(" - at ")[0].replace("`", "")
+        return f"{value!r} makes no sense: {expected[:1].lower()}{expected[1:]}"
+    noun, relation, bound = found.groups()
+    reach = f", {_RELATIONS[relation].format(bound.removesuffix('.0'))}" if relation else ""
+    return f"{value!r} makes no sense ({_NOUNS.get(noun, noun)}{reach})"
 
 
 def _check_profiles(value: Any, source: str) -> dict[str, Limits]:

@@ -23,7 +23,8 @@ def check_match(raw: Mapping[str, Any], kind: Kind, field: str) -> Match:
     kind, an option that is unknown, senseless, missing or without a meaning in the mode.
     """
     if not isinstance(raw, Mapping):
-        raise InputError("match must be an object", field=field, mend=f'for example {{"mode": "{DEFAULTS[kind]}"}}')
+        mend = f'for example {{"mode": "{DEFAULTS[kind]}"}}'
+        raise InputError(f"must be an object, not {show_value(raw)}", field=field, mend=mend)
     mode = _check_mode(raw.get("mode", DEFAULTS[kind]), kind, f"{field}.mode")
     used = checker(kind, mode).options
     given = {name: value for name, value in raw.items() if name != "mode"}
@@ -73,7 +74,7 @@ def _check_option(name: str, value: Any, path: str) -> Any:
 
 def _check_tolerance(name: str, value: Any, path: str) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise InputError(f"must be a number, not {show_value(value)}", field=path)
+        raise InputError(f"must be a number, not {show_value(value)}", field=path, mend="such as 1e-6")
     if not 0 <= value <= 1e300 or math.isnan(value):
         raise InputError(f"{show_value(value)} makes no sense", field=path, mend="0 or more, and finite")
     if name == "rel" and value >= 1:

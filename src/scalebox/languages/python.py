@@ -72,7 +72,7 @@ def interpreter(executable: str = "") -> Interpreter:
         facts = json.loads(answer.stdout)
     except (OSError, subprocess.SubprocessError, ValueError) as error:
         raise SettingsError(
-            f"interpreter: {command!r} does not run as a Python ({error}); give the path of one"
+            f"interpreter: {command!r} does not run as a Python ({_why(error)}); give the path of one"
         ) from None
     version = tuple(int(part) for part in facts["version"].split(".")[:2])
     if facts["implementation"] != "cpython" or version < (3, 8):
@@ -89,6 +89,17 @@ def interpreter(executable: str = "") -> Interpreter:
         path=tuple(place for place in path if place.startswith(beneath)),
         prefixes=tuple(sorted(prefixes)),
     )
+
+
+def _why(error: Exception) -> str:
+    """Return what went wrong, without the text of the probe, which nobody who mistyped a path has written."""
+    if isinstance(error, subprocess.CalledProcessError):
+        said = error.stderr.decode(errors="replace").split("\n")
+        last = next((line.strip() for line in reversed(said) if line.strip()), "")
+        return f"exit code {error.returncode}{last and f': {last[:200]}'}"
+    if isinstance(error, subprocess.TimeoutExpired):
+        return f"no answer within {error.timeout:g} s"
+    return getattr(error, "strerror", None) or "its answer is none of a Python"
 
 
 def has_pytest(interpreter: Interpreter) -> bool:

@@ -34,6 +34,8 @@ _FIELDS = (
     "checker", "interactor", *_UNREAD_FIELDS, *_LATER_FIELDS,
 )  # fmt: skip
 
+_PROGRAM = "response is the text of a model's raw answer, code is source as it is"
+
 #: What only samples in Python may have.
 _PYTHON_FIELDS = ("prompt", "stop", "setup", "entry_point", "main")
 
@@ -127,10 +129,9 @@ def _check_language(given: Mapping[str, Any], language: str, tests: tuple[Test, 
 def _program(given: Mapping[str, Any]) -> tuple[str | None, str | None]:
     if ("response" in given) == ("code" in given):
         problem = "both response and code are given" if "response" in given else "neither response nor code is given"
-        mend = "response is a model's raw answer, code is source as it is: give one of them"
-        raise InputError(problem, field="response", mend=mend)
+        raise InputError(problem, field="response", mend=f"{_PROGRAM}: give one of them")
     name = "response" if "response" in given else "code"
-    text = text_of(given, name, name)
+    text = text_of(given, name, name, _PROGRAM)
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -32,6 +32,8 @@ def check_names(given: Iterable[Any], known: tuple[str, ...], prefix: str) -> No
 
 def _suggestion(name: Any, known: tuple[str, ...]) -> str:
     hint = _HINTS.get(str(name).lower())
+    if hint == "limits" and hint not in known:
+        return "limits are of the sample, beside its tests: limits.cpu_s, limits.wall_s"
     close = [hint] if hint in known else difflib.get_close_matches(str(name)[:64], known, n=1)
     return f"did you mean {close[0]}?" if close else "leave it out, or put it into meta"
 

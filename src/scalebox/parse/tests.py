@@ -30,16 +30,21 @@ _KIND_OF = {
 }  # fmt: skip
 _WITH_FILES = frozenset({"stdin", "pytest"})
 _TEST_FIELDS = (*_KIND_OF, "files", *_COMMON_TEST_FIELDS)
+_NO_TESTS = "give the tests"
+_NO_PROBLEMS = (
+    "give the tests, or say where the problem is held: scalebox verify --problems, ScaleBoxClient(problems=…),"
+    " server_problems"
+)
 _KINDS = "stdin and stdout; or call, args and expect; or assert; harness; prefix and suffix; files and required"
 
 
 def parse_tests(given: Mapping[str, Any], limits: Limits) -> tuple[tuple[Test, ...], str]:
     items = given.get("tests")
     if items is None:
-        mend = "this version holds no problems: give the tests, whatever problem_id says"
-        raise InputError("missing", field="tests", mend=mend)
+        raise InputError("missing", field="tests", mend=_NO_PROBLEMS if "problem_id" in given else _NO_TESTS)
     if not isinstance(items, (list, tuple)):
-        raise InputError(f"must be an array, not {json_kind(items)}", field="tests")
+        mend = "a list of tests, even of one; text that holds JSON has to be decoded first"
+        raise InputError(f"must be an array, not {json_kind(items)}", field="tests", mend=mend)
     if not items:
         raise InputError(
             "no tests: nothing could be judged, never passed", field="tests", mend="give at least one test"
@@ -69,7 +74,8 @@ def _parse(items: Sequence[Any], limits: Limits) -> tuple[tuple[Test, ...], str]
             raise InputError(problem, field=field, mend="make it a sample of its own")
         test = _BUILDERS[kind](fields, field, _common(fields, index, field), limits)
         if test.id in taken:
-            raise InputError(f"tests[{taken[test.id]}] has the id {shown(test.id)} too", field=f"{field}.id")
+            problem = f"tests[{taken[test.id]}] has the id {shown(test.id)} too"
+            raise InputError(problem, field=f"{field}.id", mend="give each its own")
         taken[test.id] = index
         tests.append(test)
     return tuple(tests), kind
@@ -111,7 +117,7 @@ def _common(fields: Mapping[str, Any], index: int, field: str) -> dict[str, Any]
     if isinstance(weight, bool) or not isinstance(weight, (int, float)):
         raise InputError(f"must be a number, not {json_kind(weight)}", field=f"{field}.weight")
     if not 0 < weight <= MAX_WEIGHT:
-        mend = f"more than 0, at most {MAX_WEIGHT:g}"
+        mend = f"more than 0, at most {MAX_WEIGHT:.0f}"
         raise InputError(f"{weight!r:.40} makes no sense", field=f"{field}.weight", mend=mend)
     case_id = identifier(fields, "id", f"{field}.id") if "id" in fields else str(index)
     return {"id": case_id, "hidden": hidden, "weight": float(weight)}

@@ -185,6 +185,29 @@ def test_check_is_called_with_the_candidate(entries: list[str], reason: str, det
     assert statuses(report) == (["passed"] * 3 if reason == "done" else [])
 
 
+@pytest.mark.parametrize("solution", [SOLUTION, "def f(x):\n    return 7\n"])
+@pytest.mark.parametrize(
+    ("test", "entries", "detail"),
+    [
+        ("f(1) == 2", [], "no assert before f(1) == 2"),
+        ("def check(candidate):\n    candidate(1) == 2\n", ["f"], "no assert before candidate(1) == 2"),
+        ("def check(candidate):\n    for x in []:\n        assert candidate(x)\n", ["f"], "the program was not used"),
+    ],
+)
+def test_who_forgot_the_assert_is_told(solution: str, test: str, entries: list[str], detail: str) -> None:
+    report = run(test, solution, entry_points=entries)
+    assert report.reason == "task"
+    assert report.detail.startswith("the test checks nothing: ")
+    assert report.detail.endswith(detail)
+    assert statuses(report) == []
+
+
+def test_a_dropped_comparison_beside_checks_does_nothing() -> None:
+    assert statuses(run("f(1) == 2\nassert f(1) == 2", SOLUTION)) == ["passed"]
+    assert statuses(run("f(1)", SOLUTION)) == ["passed"]
+    assert statuses(run("f(1) == 3", SOLUTION, kind="program")) == ["passed"]
+
+
 def test_a_harness_that_calls_check_runs_once() -> None:
     assert statuses(run(HARNESS + "check(f)\n", SOLUTION, entry_points=["f"])) == ["passed"] * 3
     assert statuses(run(HARNESS + "check(nothing)\n", SOLUTION, entry_points=["f"])) == ["error", "unreached"]

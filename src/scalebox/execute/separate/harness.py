@@ -118,6 +118,8 @@ class _Item:
         self._entries: list[str] = list(item.get("entry_points") or ())
         self._copied = False
         self._requests = 0
+        self._fetches = 0  # requests that only fetched the candidate
+        self._checks = item.get("kind") != "program"  # a program may pass by ending
         self._left_at = 0  # the line at which the text ended itself
 
     def run(self) -> tuple[str, str]:
@@ -244,6 +246,10 @@ class _Item:
         """Return whether anything but the solution's names has reached the test."""
         return self._copied or self._solution.requests > self._requests
 
+    def _tried(self) -> bool:
+        """Return whether the test has done more with the solution than to take the candidate."""
+        return self._copied or self._solution.requests - self._fetches > self._requests
+
     def _check_candidate(self) -> tuple[str, str]:
         check = self._names.get("check")
         if not self._entries or self._built["calls_check"] or "check" not in self._built["own"] or not callable(check):
@@ -251,7 +257,7 @@ class _Item:
         entry = next((entry for entry in self._entries if _head(entry) in self._solution.names), None)
         if entry is None:
             return "solution failed", "the program defines no %r" % self._entries[0]
-        error = self._attempt(functions.call, check, (lambda: self._candidate(entry),))
+        error = self._attempt(functions.call, check, (lambda: self._fetch(entry),))
         if error is None:
             return _RAN
         if isinstance(error, SystemExit) and not from_solution(error) and error.code in (None, 0):
@@ -264,6 +270,16 @@ class _Item:
         if through is None or "." not in entry:
             return self._resolve(entry)
         return through(lambda: self._resolve(entry))
+
+    def _fetch(self, entry: str) -> Any:
+        """Return the candidate, and count the requests that it takes."""
+        before = self._solution.requests
+        value = self._candidate(entry)
+        if type(value) in _COPIED:
+            self._copied = True
+        else:
+            self._fetches = self._solution.requests - before
+        return value
 
     def _resolve(self, entry: str) -> Any:
         """Return what an entry point names: `f`, `Class`, `Class().method`, `Class.method`."""
@@ -295,8 +311,10 @@ class _Item:
         if self._solution.lost is not None:  # a test that catches everything has not noticed
             return "solution ended", str(self._solution.lost)[:300]
         if recorder.count == 0 and not recorder.made_named:
-            if not self._used():
+            if not self._tried():
                 return "task", "the test checks nothing: no assert ran, and the program was not used"
+            if self._checks and self._built["dropped"]:
+                return "task", "the test checks nothing: no assert before %s" % self._built["dropped"]
             recorder.one("passed", "", "")
         return "done", ""
 

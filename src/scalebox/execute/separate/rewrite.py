@@ -68,6 +68,7 @@ def build_tests(
       value_classes     names that it uses as classes of values (evidence.py)
       one_function      whether it takes the solution for one function (one_function.py)
       unittest          whether it defines classes that may be test cases
+      dropped           the line of a comparison whose result is dropped, "" without one
     """
     try:
         with warnings.catch_warnings():
@@ -96,6 +97,7 @@ def _build(source: str, filename: str, setup: str, modules: frozenset[str]) -> d
     calls_check = any("check" in _loads(node) for node in facts.statements(tree, scopes=False))
     sessions = _sessions(tree) if "doctest" in imported else []
     tests = any(isinstance(node, ast.ClassDef) and node.bases for node in facts.statements(tree))
+    dropped = _dropped(tree, _lines(source))
     tables = Tables()
     tree.body = Instrumenter(known, tables, filename).block(tree.body, _MODULE, _OPEN)
     code, cases = _compile(tree, filename), sum(site[0] == "assert" for site in tables.sites)
@@ -123,7 +125,16 @@ def _build(source: str, filename: str, setup: str, modules: frozenset[str]) -> d
         "one_function": alone and not sessions,
         "unittest": tests,
         "sessions": sessions,
+        "dropped": dropped,
     }
+
+
+def _dropped(tree: ast.Module, lines: list[str]) -> str:
+    """Return the line of a comparison whose result nobody takes: whoever wrote it meant an assert."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Compare):
+            return "".join(lines[node.lineno - 1 : node.lineno]).strip()[:200]
+    return ""
 
 
 def _sessions(tree: ast.Module) -> list[str]:
@@ -183,6 +194,7 @@ def _doctest(text: str, prologue: Any, setup: str, modules: frozenset[str]) -> d
         "one_function": names is not None,
         "unittest": False,
         "sessions": [],
+        "dropped": "",
     }
 
 

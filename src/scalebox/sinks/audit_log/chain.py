@@ -80,7 +80,7 @@ def check(path: str, *, noted: tuple[int, str] | None = None, most_faults: int =
             if len(found.faults) >= most_faults:
                 break
     except OSError as error:
-        raise BrokenLog(complaint(path, error)) from None
+        raise BrokenLog(f"audit_log: {path}: cannot be read: {error.strerror or error}") from None
     if noted is not None and not met:
         found.faults.append(f"record {noted[0]} with the hash {noted[1]} is not there: the log was cut or written anew")
     return found
