@@ -86,7 +86,7 @@ def test_pistons_runtimes(http: httpx.Client) -> None:
     assert "py" in python["aliases"]
 
 
-def submission(http: httpx.Client, encoded: bool = False, **fields: Any) -> dict[str, Any]:
+def submission(http: httpx.Client, *, encoded: bool = False, **fields: Any) -> dict[str, Any]:
     place = f"/submissions?wait=true&base64_encoded={str(encoded).lower()}"
     answer = http.post(place, json={"language_id": 71, "cpu_time_limit": 0.5, **fields})
     assert answer.status_code == 201, answer.text
@@ -121,7 +121,8 @@ def test_judge0_lets_programs_start_others(http: httpx.Client, expected: str | N
 
 def test_judge0_takes_null_for_its_defaults(http: httpx.Client) -> None:
     names = ("cpu_time_limit", "wall_time_limit", "memory_limit", "stdin", "compiler_options", "number_of_runs")
-    answer = submission(http, source_code="print(1)", **dict.fromkeys(names))
+    nothing: dict[str, Any] = dict.fromkeys(names)
+    answer = submission(http, source_code="print(1)", **nothing)
     assert answer["status"]["id"] == 3, answer
 
 
