@@ -45,6 +45,8 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     judging: Mapping[str, Any]
     files: dict[str, str] = {}
     hidden: bool = True
+    #: Out of how many points its judge gives some.
+    weight: float = 1.0
 
 
 class Submission(msgspec.Struct, frozen=True, kw_only=True):
@@ -123,5 +125,5 @@ def _alike(cases: Sequence[Case]) -> list[list[Case]]:
 
 
 def _test(case: Case) -> dict[str, Any]:
-    test = {"id": case.name, "stdin": case.stdin, "stdout": case.stdout, "hidden": case.hidden}
+    test = {"id": case.name, "stdin": case.stdin, "stdout": case.stdout, "hidden": case.hidden, "weight": case.weight}
     return test | {"files": case.files} if case.files else test
