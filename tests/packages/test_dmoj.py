@@ -48,6 +48,7 @@ def test_files_beside_it_and_in_an_archive(write: Write) -> None:
         ("{name: sorted, args: {split_on: whitespace}}", {"mode": "tokens_unordered"}),
         ("floats", {"abs": 1e-6, "rel": 1e-6}),
         ("{name: floats, args: {precision: 4}}", {"abs": 1e-4, "rel": 1e-4}),
+        ("{name: floats, args: {precision: 4.9}}", {"abs": 1e-4, "rel": 1e-4}),
         ("{name: floats, args: {error_mode: relative}}", {"abs": 0.0, "rel": 1e-6}),
         ("floatsabs", {"abs": 1e-6, "rel": 0.0}),
     ],

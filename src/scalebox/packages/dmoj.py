@@ -241,7 +241,7 @@ def _sorted(args: Mapping[str, Entry], checker: Entry) -> dict[str, Any]:
 def _floats(*bounds: str) -> Callable[[Mapping[str, Entry], Entry], dict[str, Any]]:
     def made(args: Mapping[str, Entry], _checker: Entry) -> dict[str, Any]:
         _no_args({name: entry for name, entry in args.items() if name not in ("precision", "error_mode")})
-        precision = round(args["precision"].number(0.5, 300)) if "precision" in args else _DEFAULT_PRECISION
+        precision = int(args["precision"].number(1, 300)) if "precision" in args else _DEFAULT_PRECISION
         within = _ERROR_MODES.get(args["error_mode"].text()) if "error_mode" in args else bounds
         if within is None:
             raise args["error_mode"].error("is not known", f"one of {', '.join(_ERROR_MODES)}")
