@@ -114,6 +114,21 @@ def test_without_a_limit_nothing_is_guessed(write: Write) -> None:
         check(write({"submissions/accepted/a.py": "output_mismatch"}))
 
 
+def test_submissions_with_limits_of_their_own_need_no_other(write: Write) -> None:
+    files = {
+        "tests/a/test.yml": "{source: a.py, time: 20}", "tests/a/a.py": "passed",
+        "tests/b/test.yml": "{source: b.py, time: 1}", "tests/b/b.py": "passed",
+    }  # fmt: skip
+    for options in ({}, {"time_limit_s": 2.0}):
+        found, client, limit_s = check(write(files, DMOJ), **options)
+        assert [outcome.met for outcome in found.values()] == [True, True]
+        assert limit_s == options.get("time_limit_s")
+        limits = {sample.id: (sample.limits.cpu_s, sample.limits.wall_s) for sample in client.samples}
+        assert limits == {"a#0": (20.0, 70.0), "b#0": (1.0, 13.0)}
+    with pytest.raises(InputError, match="no time limit is given"):
+        check(write({**files, "tests/b/test.yml": "{source: b.py}"}, DMOJ))
+
+
 def test_what_is_judged_in_several_ways_is_one_submission(write: Write) -> None:
     files = {
         "submissions/accepted/a.py": "passed output_mismatch",

@@ -11,7 +11,8 @@ from tests.packages.test_files import zip_of
 from scalebox import Settings
 from scalebox.core.errors import InputError
 from scalebox.core.verdicts import Verdict
-from scalebox.packages import load_package
+from scalebox.packages import Expectation, load_package
+from scalebox.packages.expected import ANY, one_of
 
 SUBMISSION = {"tests/a/test.yml": "{source: a.py}", "tests/a/a.py": "print(1)"}
 STANDARD = {"mode": "tokens", "by_line": True}
@@ -25,7 +26,7 @@ def test_files_beside_it_and_in_an_archive(write: Write) -> None:
     archive = zip_of(("d/2.in", b"3\r\n4\r5"), ("d/2.out", b"6\n"), ("1.in", b"not this one"))
     package = load_package(write({"init.yml": init, "data.zip": archive}, DMOJ))
     assert (package.name, package.layout) == ("twice", "dmoj")
-    assert [(case.stdin, case.stdout) for case in package.cases] == [("1\n", "2\n"), ("3\n4\n5", "6\n"), ("", "6\n")]
+    assert [(case.stdin, case.stdout) for case in package.cases] == [("1\n", "2\n"), ("3\n4\n5\n", "6\n"), ("", "6\n")]
     assert [case.judging["match"] for case in package.cases] == [STANDARD, STANDARD, {"mode": "exact"}]
     assert package.scoring is not None
     passed, failed = Verdict.PASSED, Verdict.TIME_OUT
@@ -47,6 +48,7 @@ def test_files_beside_it_and_in_an_archive(write: Write) -> None:
         ("{name: sorted, args: {split_on: whitespace}}", {"mode": "tokens_unordered"}),
         ("floats", {"abs": 1e-6, "rel": 1e-6}),
         ("{name: floats, args: {precision: 4}}", {"abs": 1e-4, "rel": 1e-4}),
+        ("{name: floats, args: {precision: 4.9}}", {"abs": 1e-4, "rel": 1e-4}),
         ("{name: floats, args: {error_mode: relative}}", {"abs": 0.0, "rel": 1e-6}),
         ("floatsabs", {"abs": 1e-6, "rel": 0.0}),
     ],
@@ -86,6 +88,62 @@ def test_submissions_of_its_test_suite(write: Write) -> None:
 
 
 @pytest.mark.parametrize(
+    ("test", "expected"),
+    [
+        ("", Expectation(permitted=frozenset({"AC"}))),
+        ("expect: WA", Expectation(permitted=frozenset({"WA"}))),
+        ("expect: [AC, IR]", Expectation(permitted=frozenset({"AC", "RTE"}))),
+        ("expect: [WA, SC]", one_of("WA")),
+        ("expect: '*'", Expectation(permitted=ANY)),
+    ],
+)
+def test_what_is_expected(write: Write, test: str, expected: Expectation) -> None:
+    files = {**SUBMISSION, "tests/a/test.yml": f"source: a.py\n{test}\n"}
+    [found] = load_package(write(files, DMOJ)).submissions
+    assert found.expected == expected
+
+
+def test_what_cannot_be_expected_here_and_what_is_skipped(write: Write) -> None:
+    files = {
+        **SUBMISSION,
+        "tests/b/test.yml": "{source: [b.py, c.py]}", "tests/b/b.py": "print(1)", "tests/b/c.py": "print(2)",
+        "tests/c/test.yml": "{source: c.py, skip: true}",
+        "tests/d/test.yml": "{source: d.py, expect: IE}", "tests/d/d.py": "print(1)",
+        "tests/e/test.yml": "{source: e.py, cases: {1: WA}}", "tests/e/e.py": "print(1)",
+    }  # fmt: skip
+    found = {given.name: given.problem[:34] for given in load_package(write(files, DMOJ)).submissions}
+    assert found == {
+        "a": "", "b/b.py": "", "b/c.py": "",
+        "d": "expects an outcome that is not kno", "e": "expects something of single cases,",
+    }  # fmt: skip
+
+
+def test_pretests_come_first_and_are_worth_nothing(write: Write) -> None:
+    package = load_package(
+        write({"init.yml": f"pretest_test_cases:\n- {{in: 1.out, out: 1.in}}\n{DMOJ['init.yml']}"}, DMOJ)
+    )
+    assert [(case.name, case.stdin) for case in package.cases] == [("1", "2\n"), ("2", "1\n")]
+    passed, failed = Verdict.PASSED, Verdict.OUTPUT_MISMATCH
+    assert package.scoring is not None
+    assert [package.scoring.points({"1": first, "2": passed}) for first in (passed, failed)] == [5, 0]
+
+
+def test_the_limit_of_output_and_the_end_of_the_last_line(write: Write) -> None:
+    files = {"init.yml": f"output_limit_length: 1048576\n{DMOJ['init.yml']}", "1.in": "1", "1.out": ""}
+    package = load_package(write(files, DMOJ))
+    assert package.limits["output_mb"] == 1
+    assert [(case.stdin, case.stdout) for case in package.cases] == [("1\n", "")]
+
+
+def test_a_checker_gives_points_out_of_those_of_the_case(write: Write) -> None:
+    checker = "checker: {name: bridged, args: {files: c.cpp, type: testlib}}\n"
+    files = {"init.yml": f"{checker}{DMOJ['init.yml']}", "c.cpp": "int main() {}", **SUBMISSION}
+    package = load_package(write(files, DMOJ))
+    [sample] = package.samples(package.submissions[0], Settings(), time_limit_s=1)
+    assert [test.weight for test in sample.tests] == [5]
+
+
+@pytest.mark.parametrize(
     ("init", "problem"),
     [
         ("archive: none.zip\n", "none.zip: no such file in the package"),
@@ -105,6 +163,10 @@ def test_submissions_of_its_test_suite(write: Write) -> None:
         ("checker: {name: floats, args: {precision: x}}\n", "checker.args.precision: must be a number"),
         ("checker: {name: standard, args: {a: 1}}\n", "checker.args.a: is not supported for this checker"),
         ("interactive: {type: testlib}\n", "interactive: has no files"),
+        ("interactive: {type: testlib, files: c.cpp, flags: [-DX]}\n", "interactive.flags: is not known"),
+        ("checker: {name: bridged, args: {files: c.cpp, type: testlib, args_format_string: '{answer_file}'}}\n",
+         "checker.args.args_format_string: is not known"),
+        ("test_cases:\n- {in: 1.in, out: 1.out, output_limit_length: 9}\n", "output_limit_length: is not known"),
     ],
 )  # fmt: skip
 def test_what_is_unusable_is_told_with_its_line(write: Write, init: str, problem: str) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scalebox.core.verdicts import DOUBTFUL, Verdict
 from scalebox.packages import expected
 from scalebox.packages.expected import Expectation, annotated
-from scalebox.packages.scores import Group
+from scalebox.packages.scores import Accepts, Group
 
 P, W, T, R = Verdict.PASSED, Verdict.OUTPUT_MISMATCH, Verdict.TIME_OUT, Verdict.RUNTIME_ERROR
 M, L, D, N, U = (
@@ -104,3 +104,22 @@ def test_points_by_group() -> None:
     assert Group(members=("a",), aggregation="max", reject=2).points({"a": W}) == 2
     assert Group(members=("a", "b"), aggregation="avg", stop=False).points({"a": W, "b": P}) == 0.5
     assert Group(members=()).points({}) == 0
+
+
+def test_what_comes_after_a_group_hangs_on_whether_that_is_accepted() -> None:
+    def points(accepts: Accepts, verdicts: str) -> float | None:
+        first = Group(members=("a", "b"), accepts=accepts, stop=False)
+        named = {name: {"P": P, "W": W}[letter] for name, letter in zip("abc", verdicts, strict=True)}
+        return Group(members=(first, "c")).points(named)
+
+    assert [points("all", verdicts) for verdicts in ("PPP", "PWP", "WWP")] == [3, 1, 0]
+    assert [points("any", verdicts) for verdicts in ("PPP", "PWP", "WWP")] == [3, 2, 0]
+    assert [points("always", verdicts) for verdicts in ("PPP", "PWP", "WWP")] == [3, 2, 1]
+
+
+def test_nothing_is_judged_after_a_batch_that_is_worth_nothing_and_fails() -> None:
+    batches = tuple(Group(members=(name,), accept=worth, whole=True) for name, worth in (("a", 4), ("b", 0), ("c", 9)))
+    root = Group(members=batches, stop=False)
+    assert [root.points(dict(zip("abc", verdicts, strict=True))) for verdicts in ((P, P, P), (P, W, P), (W, P, P))] == [
+        13, 4, 9,
+    ]  # fmt: skip

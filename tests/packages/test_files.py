@@ -64,6 +64,13 @@ def test_what_became_a_link_since_is_not_followed(write: Write, tmp_path: Path) 
         files.read("data/secret/1.in")
 
 
+def test_a_name_that_is_no_utf8_is_shown_with_its_bytes(write: Write) -> None:
+    folder = write()
+    Path(os.fsdecode(os.fsencode(f"{folder}/submissions/accepted/") + b"\xe5.py")).write_text("print(2)\n")
+    files = open_files(folder)
+    assert files.text("submissions/accepted/\\xe5.py") == "print(2)\n"
+
+
 def test_pipes_loops_and_depth_are_refused(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = Path(write())
     os.mkfifo(folder / "data/pipe")

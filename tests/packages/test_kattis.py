@@ -12,7 +12,8 @@ from tests.packages.conftest import KATTIS, Write
 
 from scalebox import Settings
 from scalebox.core.errors import InputError
-from scalebox.packages import load_package
+from scalebox.packages import Expectation, load_package
+from scalebox.packages.expected import ANY
 from scalebox.packages.model import Package, Submission
 from scalebox.packages.validators import match_of
 
@@ -184,6 +185,88 @@ def test_submissions_by_folder_annotation_and_rule(write: Write) -> None:
         assert (source.main, len(source.files)) == (main, 1)
 
 
+@pytest.mark.parametrize(
+    ("rules", "said"),
+    [
+        ("accepted: {permitted: [AC, TLE]}", ["AC|TLE"]),
+        ("accepted/: {permitted: [AC, TLE], required: [TLE]}", ["TLE"]),
+        ("accepted/*: {permitted: [AC, TLE], required: [TLE]}", ["TLE", "AC only"]),
+        ("wrong_answer: {permitted: [AC, RTE]}", ["AC"]),
+        ("'*': {required: [RTE]}", ["RTE", "AC only"]),
+        ("'*.py': {required: [RTE]}", ["AC"]),
+        ("'accepted/[a]*': {required: [RTE]}", ["AC"]),
+        ("'a*/a.*': {required: [RTE]}", ["RTE", "AC only"]),
+    ],
+)
+def test_which_submissions_a_rule_means(write: Write, rules: str, said: list[str]) -> None:
+    version = "problem_format_version: 2023-07\n"
+    [found] = load_package(write({"problem.yaml": version, "submissions/submissions.yaml": f"{rules}\n"})).submissions
+    assert found.expected is not None
+    only = ["AC only"] * (len(said) > 1 and found.expected.permitted == {"AC"})
+    assert [str(found.expected), *only] == said
+
+
+def test_the_rule_of_a_folder_stands_in_the_place_of_what_that_means(write: Write) -> None:
+    version, late = "problem_format_version: 2023-07\n", {"submissions/time_limit_exceeded/t.py": "print(1)\n"}
+    rules = "time_limit_exceeded: {permitted: [AC, WA, TLE]}\nmixed: {required: [WA]}\n"
+    files = {"problem.yaml": version, "submissions/submissions.yaml": rules, "submissions/mixed/m.py": "print(2)\n"}
+    found = {given.name: given.expected for given in load_package(write({**files, **late})).submissions}
+    wa, tle = frozenset({"WA"}), frozenset({"TLE"})
+    assert found["time_limit_exceeded/t.py"] == Expectation(permitted=frozenset({"AC", "WA", "TLE"}), required=(tle,))
+    assert found["mixed/m.py"] == Expectation(permitted=ANY, required=(wa,))
+
+
+def test_included_files_replace_those_of_a_submission_and_some_go_with_all(write: Write) -> None:
+    files = {
+        "problem.yaml": "problem_format_version: 2023-07\n",
+        "include/python3/lib.py": "ours", "include/default/data.txt": "all", "include/default/lib.py": "all",
+        "submissions/accepted/b/main.py": "import lib", "submissions/accepted/b/lib.py": "theirs",
+    }  # fmt: skip
+    package = load_package(write(files))
+    source = submission(package, "accepted/b").source
+    assert source is not None
+    assert (source.main, source.files) == ("main.py", {"lib.py": "ours", "data.txt": "all"})
+    assert package.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("flags", "aggregation", "accepts"),
+    [
+        ("", "sum", "all"),
+        ("first_error", "sum", "all"),
+        ("avg accept_if_any_accepted first_error", "avg", "any"),
+        ("accept_if_any_accepted always_accept", "sum", "always"),
+        (None, "max", "always"),
+    ],
+)
+def test_flags_of_the_grader_stand_in_the_place_of_those_handed_down(
+    write: Write, flags: str | None, aggregation: str, accepts: str
+) -> None:
+    inner = {} if flags is None else {"data/secret/testdata.yaml": f"grader_flags: {flags}\n"}
+    outer = {"data/testdata.yaml": "grader_flags: max always_accept\n"}
+    scoring = load_package(write({"problem.yaml": "type: scoring\n", **outer, **inner})).scoring
+    assert scoring is not None
+    [group] = scoring.members
+    assert not isinstance(group, str)
+    assert (group.aggregation, group.accepts) == (aggregation, accepts)
+
+
+def test_points_that_problem_yaml_changes_are_not_shown(write: Write) -> None:
+    for grading, shown in (("{objective: min, range: 0 9}", True), ("{accept_score: 9}", False)):
+        package = load_package(write({"problem.yaml": f"type: scoring\ngrading: {grading}\n"}))
+        assert (package.scoring is not None, len(package.notes)) == (shown, not shown)
+
+
+def test_what_may_have_been_meant_and_plays_no_part_is_a_note(write: Write) -> None:
+    stray = {"data/secret/2.ans": "", "data/sample/3.ans": "", "data/4.in": "", "data/invalid_input/5.in": ""}
+    package = load_package(write({**stray, "output_validators/v.py": ""}))
+    assert [note.rpartition("twice/")[2] for note in package.notes] == [
+        "data/sample/3.ans is no test: it has no input beside it (nor are 1 more like it)",
+        "data/4.in is no test: it is neither in data/sample nor in data/secret",
+        "output_validators is not used: problem.yaml does not say validation: custom",
+    ]
+
+
 def test_included_files_go_with_their_language(write: Write) -> None:
     package = load_package(
         write(
@@ -219,6 +302,9 @@ def test_an_unknown_key_is_a_note_with_its_line(write: Write) -> None:
         ({"problem.yaml": "validation: custom\n"}, "has no output validator"),
         ({"problem.yaml": "validation: default interactive\n"}, "validation: 'default interactive' is not known"),
         ({"problem.yaml": "validation: custom score\n"}, "problem.yaml:1: validation: a validator that gives points"),
+        ({"problem.yaml": "problem_format_version: 2023-07\ntype: scoring\n",
+          "output_validator/v.py": "open(argv[3] + 'score.txt', 'w')"}, "a validator that gives points"),
+        ({"problem.yaml": "validator_flags: float_tolerance 2\n"}, "1.in: a relative tolerance of 1 or more"),
         ({"problem.yaml": "type: interactive\n"}, "is interactive, but has no validator"),
         ({"problem.yaml": "limits: {memory: lots}\n"}, "limits.memory: must be a number"),
         ({"problem.yaml": "limits: {time_limt: 3}\n"}, "limits.time_limt: is not known (did you mean time_limit?)"),

@@ -58,8 +58,8 @@ class Checking:
     async def run(
         self, client: AsyncScaleBoxClient, submissions: Sequence[Submission], done: Callable[[Outcome], None]
     ) -> None:
-        """Verify the submissions, and call `done` for each. Raises InputError where there is no time limit."""
-        if self.limit_s is None:
+        """Verify the submissions, and call `done` for each. Raises InputError where a time limit is missing."""
+        if self.limit_s is None and any(_needs_limit(submission) for submission in submissions):
             measured = [submission for submission in self._package.submissions if submission.timed]
             slowest_s = -1.0
             async for outcome in self._verify(client, measured, MEASURING_S):
@@ -73,7 +73,7 @@ class Checking:
                 raise InputError(problem, source=self._package.name, mend="give --time-limit SECONDS")
             self.limit_s = self._package.time.derived(slowest_s)
             submissions = [submission for submission in submissions if submission not in measured]
-        async for outcome in self._verify(client, submissions, self.limit_s):
+        async for outcome in self._verify(client, submissions, self.limit_s or MEASURING_S):
             done(outcome)
 
     def _factor(self, submission: Submission) -> float:
@@ -127,6 +127,10 @@ class Checking:
             cases=cases,
             results=tuple(results),
         )
+
+
+def _needs_limit(submission: Submission) -> bool:
+    return submission.source is not None and "cpu_s" not in submission.limits
 
 
 def _verdict(submission: Submission, verdicts: Sequence[Verdict]) -> Verdict:

@@ -150,7 +150,8 @@ class _Folder(Files):
         for entry in entries:
             if entry.name.startswith(".") and entry.name not in _HIDDEN:
                 continue
-            name = under + entry.name
+            # A name that is no UTF-8 is shown with its bytes written out: nothing could carry it as it is.
+            name = under + os.fsencode(entry.name).decode("utf-8", "backslashreplace")
             # A link is as good as what it leads to, within the package; a loop of links ends at MAX_DEPTH.
             where = self._within(Path(entry.path), name) if entry.is_symlink() else Path(entry.path)
             mode = where.stat().st_mode

@@ -6,9 +6,11 @@ and visualizers are not read.
 
 from __future__ import annotations
 
-import fnmatch
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
+
+import msgspec
 
 from scalebox.core.errors import InputError
 from scalebox.packages import expected
@@ -38,6 +40,9 @@ _MEMORY_MB, _OUTPUT_MB, _BUILD_S, _BUILD_MEMORY_MB = 2048, 8, 60, 2048
 #: Contest systems let programs start others, up to some number: files in include/ do so.
 _PROCESSES = 64
 _TYPES = ("pass-fail", "scoring", "interactive")
+_GIVES_POINTS = "a validator that gives points is not supported: an output that it accepts for fewer has no verdict"
+#: The language of files that go with all programs.
+_ALL = "default"
 
 
 def read_kattis(files: Files) -> Package:
@@ -48,14 +53,17 @@ def read_kattis(files: Files) -> Package:
     custom, interactive, scored = _validation(problem, files, draft, types)
     if problem.get("constants") is not None:
         raise problem.mapping()["constants"].error("constants in files are not supported", "write the values out")
-    data = Data(files, _judging(problem, files, custom, interactive), answers=not interactive)
-    group = data.read()
     scoring = "scoring" in types
+    data = Data(files, _judging(problem, files, custom, interactive, draft and scoring), answers=not interactive)
+    group = data.read()
     notes = [*unread(problem, _KNOWN), *data.notes]
-    if scoring and (draft or scored or data.graded or files.names("graders")):
+    counted = scoring and not (draft or scored or data.graded or files.names("graders") or _regraded(problem))
+    if scoring and not counted:
         notes.append(f"{files.label}: points are not shown: they are not a sum over groups of verdicts alone")
-    include, more = _include(files)
-    counted = scoring and not (draft or scored or data.graded or files.names("graders"))
+    unused = next((folder for folder in FOLDERS if files.names(folder)), "")
+    if unused and not custom:
+        notes.append(f"{files.place(unused)} is not used: {MARKER} does not say validation: custom")
+    include, more = _include(files, draft)
     return Package(
         name=files.name(),
         layout="kattis",
@@ -101,19 +109,29 @@ def _validation(problem: Entry, files: Files, draft: bool, types: set[str]) -> t
             f"{entry.text()[:64]!r} is not known", "default, or custom with interactive or score after it"
         )
     if "score" in options:
-        refused = "a validator that gives points is not supported: an output that it accepts for fewer has no verdict"
-        raise entry.error(refused)
+        raise entry.error(_GIVES_POINTS)
     return kind == "custom", "interactive" in options or "interactive" in types, False
 
 
-def _judging(problem: Entry, files: Files, custom: bool, interactive: bool) -> Any:
-    """Return what makes of a case's flags how it is judged; the package's own flags come before them."""
+def _regraded(problem: Entry) -> bool:
+    """Say whether problem.yaml itself changes how points are counted, as older packages do."""
+    grading = problem.get("grading")
+    return grading is not None and not set(grading.mapping()) <= {"objective", "range", "show_test_data_groups"}
+
+
+def _judging(problem: Entry, files: Files, custom: bool, interactive: bool, points: bool) -> Any:
+    """Return what makes of a case's flags how it is judged; the package's own flags come before them.
+
+    With `points` a validator may leave some, without a word on it in problem.yaml.
+    """
     own = tuple(entry.words()) if (entry := problem.get("validator_flags")) is not None else ()
     if not custom:
         if interactive:
             raise InputError("is interactive, but has no validator of its own", source=files.place(MARKER))
         return lambda flags, place: {"match": match_of((*own, *flags), place)}
     validator = read_validator(files)
+    if points and "score.txt" in validator.text():
+        raise InputError(_GIVES_POINTS, source=files.place(MARKER))
     role = "interactor" if interactive else "checker"
     return lambda flags, _place: {role: judge_record(validator, "icpc", (*own, *flags))}
 
@@ -168,13 +186,13 @@ def _written_limit(files: Files) -> float | None:
     return None
 
 
-def _include(files: Files) -> tuple[dict[str, dict[str, str]], list[str]]:
+def _include(files: Files, draft: bool) -> tuple[dict[str, dict[str, str]], list[str]]:
     """Return the files that go with every submission, by language, and notes on those that do with none."""
     found: dict[str, dict[str, str]] = {}
     notes = []
     for name in files.names("include"):
         _, folder, *rest = name.split("/")
-        language = language_of(folder)
+        language = _ALL if folder == _ALL and draft else language_of(folder)
         if language is None or not rest:
             notes.append(f"{files.place(name)} is not read: include/{folder} is no language that is known here")
         else:
@@ -205,18 +223,21 @@ class _Submissions:
 
     def _submission(self, path: str, names: list[str]) -> Submission:
         folder = path.partition("/")[0]
-        rules = [rule for pattern, rule in self._rules if fnmatch.fnmatchcase(path, pattern)]
+        named = [rule for pattern, rule in self._rules if pattern == folder]
+        wanted = self._of_folder.get(folder)
+        for rule in named:
+            wanted = _replaced(wanted, rule)
+        rules = [rule for pattern, rule in self._rules if _matches(pattern, path)]
         try:
             source = self._source(path, names, rules)
         except InputError as error:
-            return Submission(name=path, problem=error.problem, expected=self._of_folder.get(folder))
-        wanted = self._of_folder.get(folder)
+            return Submission(name=path, problem=error.problem, expected=wanted)
         said = expected.annotated(source.text())
         if isinstance(said, str):
             return Submission(name=path, problem=f"@EXPECTED_RESULTS@ has a result that is not known: {said!r}")
         wanted = said or wanted
         for rule in rules:
-            wanted = _ruled(wanted, rule)
+            wanted = wanted if rule in named else _ruled(wanted, rule)
         accepted = wanted is not None and wanted.permitted == expected.ACCEPTED.permitted
         timed = folder == "accepted" and accepted and not any(_untimed(rule) for rule in rules)
         return Submission(name=path, source=source, expected=wanted, timed=timed)
@@ -238,7 +259,13 @@ class _Submissions:
                 if "{" in pattern:
                     raise rule.error("braces in a pattern are not supported", "write one pattern for each")
                 rule.check_names(_RULE)
-                yield pattern, rule
+                yield pattern.removesuffix("/"), rule
+
+
+def _matches(pattern: str, path: str) -> bool:
+    """Say whether a pattern means a submission, or the folder that it is in: a star stands for a part of one name."""
+    glob = re.escape(pattern).replace(re.escape("*"), "[^/]*")
+    return re.match(f"{glob}(/|$)", path) is not None
 
 
 _RULE = (
@@ -259,24 +286,43 @@ def with_include(
     if known is None:
         raise InputError(f"is in {language[:64]!r}, which is not known here", source=place)
     alone = source_of(files, place, language=known, main=main if main in files else "")
-    more = include.get(alone.language, {})
+    more = {**include.get(_ALL, {}), **include.get(alone.language, {})}
     return source_of(files, place, language=alone.language, main=main, include=more) if more else alone
 
 
 def _ruled(wanted: Expectation | None, rule: Entry) -> Expectation | None:
     """Return what is expected under a rule of submissions.yaml, too."""
+    sets = _sets(rule)
+    if not sets:
+        return wanted
+    said = _expectation(sets)
+    return said if wanted is None else wanted & said
+
+
+def _replaced(wanted: Expectation | None, rule: Entry) -> Expectation | None:
+    """Return what is expected in a folder that has a rule itself, which stands in the place of what it always means."""
+    sets = _sets(rule)
+    if not sets or wanted is None:
+        return _expectation(sets) if sets else wanted
+    said = _expectation({"permitted": wanted.permitted, **sets})
+    return said if "required" in sets else msgspec.structs.replace(said, required=wanted.required)
+
+
+def _expectation(sets: Mapping[str, frozenset[str]]) -> Expectation:
+    return Expectation(
+        permitted=sets.get("permitted", expected.ANY), required=(sets["required"],) if "required" in sets else ()
+    )
+
+
+def _sets(rule: Entry) -> dict[str, frozenset[str]]:
+    """Return the outcomes that a rule permits, and those of which it requires one."""
     sets = {}
     for name in ("permitted", "required"):
         if (entry := rule.get(name)) is not None:
             sets[name] = frozenset(entry.words())
             if not sets[name] or not sets[name] <= expected.ANY:
                 raise entry.error("holds an outcome that is not known", f"of {', '.join(sorted(expected.ANY))}")
-    if not sets:
-        return wanted
-    said = Expectation(
-        permitted=sets.get("permitted", expected.ANY), required=(sets["required"],) if "required" in sets else ()
-    )
-    return said if wanted is None else wanted & said
+    return sets
 
 
 def _untimed(rule: Entry) -> bool:

@@ -45,6 +45,8 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     judging: Mapping[str, Any]
     files: dict[str, str] = {}
     hidden: bool = True
+    #: Out of how many points its judge gives some.
+    weight: float = 1.0
 
 
 class Submission(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,16 +89,18 @@ class Package(msgspec.Struct, frozen=True, kw_only=True):
     ) -> list[Sample]:
         """Return the samples that verify a submission: one for all cases that are judged alike, most often just one.
 
-        Their ids are the submission's name and a number, those of their tests the names of cases. Raises InputError.
+        Their ids are the submission's name and a number, those of their tests the names of cases. The time limit is for
+        one that has none of its own. Raises InputError.
         """
         if submission.source is None:
             return []
         source, judgings = submission.source, _alike(self.cases)
+        cpu_s = submission.limits.get("cpu_s", time_limit_s)
         record = {
             "problem_id": self.name,
             "language": source.language,
             "code": source.code,
-            "limits": {**self.limits, "cpu_s": time_limit_s, **self._needed(time_limit_s), **submission.limits},
+            "limits": {**self.limits, "cpu_s": cpu_s, **self._needed(cpu_s), **submission.limits},
         }
         if source.files:
             record["solution_files"] = source.files
@@ -123,5 +127,5 @@ def _alike(cases: Sequence[Case]) -> list[list[Case]]:
 
 
 def _test(case: Case) -> dict[str, Any]:
-    test = {"id": case.name, "stdin": case.stdin, "stdout": case.stdout, "hidden": case.hidden}
+    test = {"id": case.name, "stdin": case.stdin, "stdout": case.stdout, "hidden": case.hidden, "weight": case.weight}
     return test | {"files": case.files} if case.files else test

@@ -43,10 +43,11 @@ def source_of(
     """Return the program that some files are.
 
     `language` and `main` are what the package says of them, "" where it says nothing. `include` are files that the
-    package adds to every program of the language; they may be where the program begins. Raises InputError.
+    package adds to every program of the language, in the place of any of their names; they may be where the program
+    begins. Raises InputError.
     """
     name = language or _language(files, place)
-    together = {**include, **files}
+    together = {**files, **include}
     begin = main or _main(together, files, name, place)
     if begin not in together:
         raise InputError(f"has no file {begin!r} to begin with", source=place)

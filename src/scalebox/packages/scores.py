@@ -10,6 +10,8 @@ import msgspec
 from scalebox.core.verdicts import Verdict
 
 Aggregation = Literal["sum", "min", "max", "avg"]
+#: When a group counts as accepted: if all in it is, if anything is, or whatever becomes of it.
+Accepts = Literal["all", "any", "always"]
 
 _AGGREGATE: Mapping[str, Callable[[Sequence[float]], float]] = {
     "sum": sum,
@@ -23,7 +25,8 @@ class Group(msgspec.Struct, frozen=True, kw_only=True):
     """Cases and groups of them, in the order they are judged in.
 
     A case that passes has `accept` points, one that does not `reject`; both may be a group's own. With `stop` a group
-    is over at its first failure. `whole` counts the group's `accept` once, if every case in it passes.
+    is over at the first case or group in it that is not accepted. `whole` counts the group's `accept` once, if every
+    case in it passes; where that is nothing, and it does not pass, what comes after it is not judged.
     """
 
     members: tuple[Group | str, ...] = ()
@@ -32,6 +35,7 @@ class Group(msgspec.Struct, frozen=True, kw_only=True):
     reject: float = 0.0
     stop: bool = True
     whole: bool = False
+    accepts: Accepts = "all"
 
     def points(self, verdicts: Mapping[str, Verdict]) -> float | None:
         """Return the points for the verdicts of cases by name; None where one that counts is in doubt."""
@@ -42,15 +46,29 @@ class Group(msgspec.Struct, frozen=True, kw_only=True):
             failed = any(verdict in FAILED for verdict in seen)
             return self.reject if failed else None
         found: list[float] = []
-        for member in self.members:
+        for member, _ in self._judged(verdicts):
             points = member.points(verdicts) if isinstance(member, Group) else self._case(verdicts.get(member))
             if points is None:
                 return None
             found.append(points)
-            names = member.names() if isinstance(member, Group) else [member]
-            if self.stop and any(verdicts.get(name) is not Verdict.PASSED for name in names):
-                break
         return _AGGREGATE[self.aggregation](found) if found else 0.0
+
+    def _accepted(self, verdicts: Mapping[str, Verdict]) -> bool:
+        if self.accepts == "always":
+            return True
+        found = [accepted for _, accepted in self._judged(verdicts)]
+        return any(found) if self.accepts == "any" else all(found)
+
+    def _judged(self, verdicts: Mapping[str, Verdict]) -> Iterator[tuple[Group | str, bool]]:
+        """Yield what judging comes to, and whether it is accepted."""
+        for member in self.members:
+            if isinstance(member, Group):
+                accepted, gate = member._accepted(verdicts), member.whole and member.accept == 0
+            else:
+                accepted, gate = verdicts.get(member) is Verdict.PASSED, False
+            yield member, accepted
+            if not accepted and (self.stop or gate):
+                return
 
     def names(self) -> Iterator[str]:
         """Yield the names of all cases."""

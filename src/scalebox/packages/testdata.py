@@ -11,7 +11,7 @@ from scalebox.core.errors import InputError
 from scalebox.packages.documents import Entry, read_yaml
 from scalebox.packages.files import Files
 from scalebox.packages.model import Case
-from scalebox.packages.scores import Aggregation, Group
+from scalebox.packages.scores import Accepts, Aggregation, Group
 
 GROUPS = ("sample", "secret")
 _SETTINGS = ("testdata.yaml", "test_group.yaml")
@@ -23,8 +23,13 @@ _KNOWN = (
     "full_feedback", "static_validation", "static_validator_args", "hint", "description", "objective", "run_samples",
 )  # fmt: skip
 _AGGREGATIONS: tuple[Aggregation, ...] = ("sum", "min", "max", "avg")
-#: Of a default grader's flags, those that choose the verdict of a group and not its points.
-_VERDICT_FLAGS = ("first_error", "worst_error", "always_accept", "accept_if_any_accepted", "no_errors")
+#: Of a default grader's flags, those that choose the verdict of a group; what comes after it hangs on that.
+_VERDICT_FLAGS: Mapping[str, Accepts] = {
+    "first_error": "all", "worst_error": "all", "no_errors": "all", "accept_if_any_accepted": "any",
+    "always_accept": "always",
+}  # fmt: skip
+#: Those, the strictest first.
+_LENIENCE: tuple[Accepts, ...] = ("all", "any", "always")
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,6 +40,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     accept: float = 1.0
     reject: float = 0.0
     aggregation: Aggregation = "sum"
+    accepts: Accepts = "all"
     ignore_sample: bool = False
     #: Points come of a program in the package.
     graded: bool = False
@@ -52,6 +58,19 @@ class Data:
         #: Whether points can be told from verdicts.
         self.graded = False
 
+    def _stray(self) -> Iterator[str]:
+        """Yield a note on files that look like parts of tests, and are of none."""
+        names = self._files.names("data")
+        lone = [
+            name for name in names
+            if name.endswith(".ans") and name.split("/")[1] in GROUPS and f"{name[:-4]}.in" not in self._files
+        ]  # fmt: skip
+        outside = [name for name in names if name.endswith(".in") and name.count("/") == 1]
+        for found, why in ((lone, "has no input beside it"), (outside, "is neither in data/sample nor in data/secret")):
+            if found:
+                more = f" (nor are {len(found) - 1} more like it)" if len(found) > 1 else ""
+                yield f"{self._files.place(found[0])} is no test: it {why}{more}"
+
     def read(self) -> Group:
         """Read everything; return the group of all cases. Raises InputError, also where there is no case."""
         settings = self._settings("data", Settings())
@@ -61,6 +80,7 @@ class Data:
         if not self.cases:
             mend = "put tests into data/secret, NAME.in and NAME.ans"
             raise InputError("holds no tests: nothing could be judged", source=self._files.place("data"), mend=mend)
+        self.notes += self._stray()
         if settings.ignore_sample:
             members = members[1:] if self._files.names("data/sample") else members
         return _counted(settings, members)
@@ -146,19 +166,26 @@ class Data:
             self.graded = True
         if any(document.get(name) is not None for name in ("max_score", "score_aggregation", "scoring")):
             self.graded = True
-        for flag in entry.words() if (entry := document.get("grader_flags")) is not None else ():
+        if (entry := document.mapping().get("grader_flags")) is not None:
+            self._grader_flags([] if entry.data is None else entry.words(), changes)
+
+    def _grader_flags(self, flags: list[str], changes: dict[str, Any]) -> None:
+        """Read flags of the default grader: all that a group says of it stands in the place of what it was handed."""
+        changes |= {"aggregation": "sum", "accepts": "all", "ignore_sample": "ignore_sample" in flags}
+        for flag in flags:
             if flag in _AGGREGATIONS:
                 changes["aggregation"] = flag
-            elif flag == "ignore_sample":
-                changes["ignore_sample"] = True
-            elif flag not in _VERDICT_FLAGS:
+            elif flag in _VERDICT_FLAGS:
+                # "Any" and "always" are no modes against each other: with the latter, the former says nothing.
+                changes["accepts"] = max(changes["accepts"], _VERDICT_FLAGS[flag], key=_LENIENCE.index)
+            elif flag != "ignore_sample":
                 self.graded = True
 
 
 def _counted(settings: Settings, members: list[Group | str]) -> Group:
     return Group(
         members=tuple(members), aggregation=settings.aggregation, accept=settings.accept, reject=settings.reject,
-        stop=settings.stop,
+        stop=settings.stop, accepts=settings.accepts,
     )  # fmt: skip
 
 

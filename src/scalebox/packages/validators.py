@@ -43,6 +43,8 @@ def match_of(flags: Sequence[str], place: str) -> dict[str, Any]:
             problem = f"no match mode compares {what} and minds white space (space_change_sensitive)"
             raise InputError(problem, source=place, mend="give the package a validator of its own")
         return {"mode": "exact"}
+    if bounds.get("rel", 0.0) >= 1:
+        raise InputError("a relative tolerance of 1 or more would accept 0 for anything", source=place)
     if not bounds:
         return {"mode": "tokens" if cased else "tokens_ignore_case"}
     return {"mode": "float", "abs": 0.0, "rel": 0.0, "ignore_case": not cased, "near_integers": True} | bounds
