@@ -7,6 +7,7 @@ import math
 import re
 import threading
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 from scalebox.core.long_literals import Odd, read_long
@@ -75,33 +76,34 @@ def check_plain(value: Any) -> None:
     """Raise ValueError unless `value` is plain data within the bounds of what crosses the wall of a jail."""
     if type(value) in _SCALARS:
         return
-    level = [value]
     items = 0
-    for _ in range(MAX_DEPTH):
+    for level, kinds in _levels(value):
         items += len(level)
         if items > MAX_ITEMS:
             raise ValueError(f"more than {MAX_ITEMS} items")
-        kinds = set(map(type, level))
         if not kinds <= _PLAIN:
             names = ", ".join(sorted(kind.__name__ for kind in kinds - _PLAIN))
             raise ValueError(f"holds {names}, which is no plain data")
-        if kinds.isdisjoint(_CONTAINERS):
-            return
-        level = _children(level)
-    raise ValueError(f"nested more than {MAX_DEPTH - 1} deep")
 
 
 def is_json(value: Any) -> bool:
     """Return whether nothing but what JSON has, and tuples, is in `value`, which is not nested too deeply."""
+    try:
+        return all(kinds <= _JSON for _, kinds in _levels(value))
+    except ValueError:
+        return False
+
+
+def _levels(value: Any) -> Iterator[tuple[list[Any], set[type]]]:
+    """Yield what lies at each depth, and its types; raises ValueError where that is too deep."""
     level = [value]
     for _ in range(MAX_DEPTH):
         kinds = set(map(type, level))
-        if not kinds <= _JSON:
-            return False
+        yield level, kinds
         if kinds.isdisjoint(_CONTAINERS):
-            return True
+            return
         level = _children(level)
-    return False
+    raise ValueError(f"nested more than {MAX_DEPTH - 1} deep")
 
 
 def _children(level: list[Any]) -> list[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import unittest
 from collections.abc import Iterator
 from typing import Any
 
@@ -184,3 +185,12 @@ def sol(request: pytest.FixtureRequest) -> Iterator[Any]:
         module = install_modules(made, ["the_solution"])["the_solution"]
         yield module
         del sys.modules["the_solution"]
+
+
+@pytest.fixture
+def runners() -> Iterator[None]:
+    """Put back what an item, which runs in the tests' own process here, has put in the place of runners of tests."""
+    kept = unittest.main, unittest.TextTestRunner.run, sys.modules.get("doctest"), pytest.main
+    yield
+    unittest.main, unittest.TextTestRunner.run, _, pytest.main = kept  # type: ignore[method-assign]
+    sys.modules.pop("doctest", None)

@@ -10,6 +10,24 @@ from typing import Any
 
 from scalebox.execute.separate import frames, harness, rewrite
 
+SOLUTION = """
+calls = []
+LIMIT = 3
+def f(x):
+    calls.append(x)
+    if x == 99:
+        raise ValueError("no")
+    return x + 1
+def skip():
+    import unittest
+    raise unittest.SkipTest("skip me")
+def end():
+    raise SystemError("gone")
+class Solution:
+    def twice(self, x):
+        return 2 * x
+"""
+
 
 class DidNotStart(Exception):
     def __init__(self, kind: str, message: str) -> None:
@@ -86,3 +104,8 @@ def run_built(built: dict[str, Any], solution: Any, *, board: bool = False, **it
 
 def statuses(report: frames.Report) -> list[str]:
     return [case.status for case in report.cases]
+
+
+def named(report: frames.Report) -> dict[str, str]:
+    """Return the status of each case by its name."""
+    return {case.name: case.status for case in report.cases}
